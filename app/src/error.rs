@@ -4,6 +4,7 @@ pub(crate) mod status;
 
 use crate::codec::JsonText;
 use leptos::server_fn::error::{FromServerFnError, ServerFnErrorErr};
+use portico_domain::panel::RightQuestion;
 use serde::{Deserialize, Serialize};
 
 /// The kind of an error, in a form that a page can act on.
@@ -65,6 +66,9 @@ pub struct UiError {
     /// What the user can do now.
     pub next_step: Option<String>,
     pub request_id: Option<String>,
+    /// The permission that is missing, if that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Box<RightQuestion>>,
 }
 
 impl UiError {
@@ -74,6 +78,7 @@ impl UiError {
             message: message.into(),
             next_step: None,
             request_id: None,
+            missing: None,
         }
     }
 

@@ -172,20 +172,11 @@ pub fn access(project: &str, id: Uuid) -> String {
 
 /// Returns the address of the answer to who has a permission.
 pub fn who_can(project: &str, id: Uuid, question: &RightQuestion) -> String {
-    let mut resource = question.resource.clone();
-    if !question.group.is_empty() {
-        resource.push('.');
-        resource.push_str(&question.group);
-    }
-    if !question.subresource.is_empty() {
-        resource.push('/');
-        resource.push_str(&question.subresource);
-    }
     let mut address = format!(
         "{}?verb={}&resource={}",
         access(project, id),
         escaped(&question.verb),
-        escaped(&resource)
+        escaped(&question.resource_name())
     );
     if let Some(namespace) = &question.namespace {
         address.push_str("&namespace=");

@@ -1,3 +1,4 @@
+use super::refusal::missing_permission;
 use crate::{
     error::{UiError, UiErrorKind},
     routes,
@@ -63,6 +64,7 @@ pub fn ErrorState(
     view! {
         <StateMessage icon title text state alert=true>
             {ways_on}
+            {missing_permission(error.missing.as_deref())}
             {error.request_id.map(|id| view! { <RequestId id /> })}
         </StateMessage>
     }
@@ -79,24 +81,6 @@ fn RequestId(id: String) -> impl IntoView {
     .into_any()
 }
 
-/// Returns the same for a part of a page that the cluster refused.
-pub fn not_permitted(what: &str, reason: &str) -> AnyView {
-    let text = if reason.is_empty() {
-        "Ask a project administrator for access.".to_owned()
-    } else {
-        format!("{reason} Ask a project administrator for access.")
-    };
-    view! {
-        <StateMessage
-            icon=icons::LOCK
-            title=format!("You may not {what}")
-            text
-            state="not-permitted"
-        />
-    }
-    .into_any()
-}
-
 /// An error inside a form or dialog.
 #[component]
 pub fn InlineError(error: UiError) -> impl IntoView {
@@ -104,6 +88,7 @@ pub fn InlineError(error: UiError) -> impl IntoView {
         <crate::ui::Banner tone=crate::ui::Tone::Bad alert=true>
             <p class="font-semibold">{error.message}</p>
             {error.next_step.map(|step| view! { <p>{step}</p> })}
+            {missing_permission(error.missing.as_deref())}
             {error.request_id.map(|id| view! { <RequestId id /> })}
         </crate::ui::Banner>
     }

@@ -1,6 +1,6 @@
 //! What manifests would change, document by document.
 use crate::{
-    components::Difference,
+    components::{Difference, who_can_link},
     ui::{Badge, Icon, Status, Tone, icons},
 };
 use leptos::prelude::*;
@@ -96,7 +96,8 @@ fn problem(problem: ManifestProblem) -> AnyView {
     } else {
         format!("{}: {}", problem.path, problem.message)
     };
-    view! { <p class="wrap-anywhere"><Status tone text /></p> }.into_any()
+    let link = who_can_link(problem.missing.as_deref());
+    view! { <p class="wrap-anywhere"><Status tone text /> " " {link}</p> }.into_any()
 }
 
 fn conflicts(

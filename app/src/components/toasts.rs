@@ -1,11 +1,12 @@
 //! Short messages about the last action, with an undo where there is one.
+use super::refusal::who_can_link;
 use crate::{
     api::access::undo_change,
     error::UiError,
     ui::{Button, ButtonKind, Icon, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::ChangeDone;
+use portico_domain::panel::{ChangeDone, RightQuestion};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -22,6 +23,7 @@ struct Toast {
     tone: Tone,
     message: String,
     undo: Option<UndoOffer>,
+    missing: Option<Box<RightQuestion>>,
     seconds_left: ArcRwSignal<u32>,
 }
 
@@ -51,13 +53,13 @@ impl Toasts {
     pub fn done(self, cluster: Uuid, done: ChangeDone) {
         let undo = done.undo.map(|undo| UndoOffer { cluster, undo });
         let seconds = if undo.is_some() { 10 } else { 6 };
-        self.add(Tone::Ok, done.message, undo, seconds);
+        self.add(Tone::Ok, done.message, undo, None, seconds);
         self.changes.update(|changes| *changes += 1);
     }
 
     /// Confirms something that changed nothing.
     pub fn say(self, message: String) {
-        self.add(Tone::Ok, message, None, 6);
+        self.add(Tone::Ok, message, None, None, 6);
     }
 
     /// Reports a failure away from the pointer.
@@ -66,10 +68,17 @@ impl Toasts {
             Some(step) => format!("{} {step}", error.message),
             None => error.message.clone(),
         };
-        self.add(Tone::Bad, text, None, 12);
+        self.add(Tone::Bad, text, None, error.missing.clone(), 12);
     }
 
-    fn add(self, tone: Tone, message: String, undo: Option<UndoOffer>, seconds: u32) {
+    fn add(
+        self,
+        tone: Tone,
+        message: String,
+        undo: Option<UndoOffer>,
+        missing: Option<Box<RightQuestion>>,
+        seconds: u32,
+    ) {
         let id = self.last_id.try_update_value(|id| {
             *id += 1;
             *id
@@ -79,6 +88,7 @@ impl Toasts {
             tone,
             message,
             undo,
+            missing,
             seconds_left: ArcRwSignal::new(seconds),
         };
         self.count_down(toast.id, toast.seconds_left.clone());
@@ -147,7 +157,9 @@ fn toast_view(toast: Toast) -> AnyView {
             <span class=format!("status {}", toast.tone.class())>
                 <Icon icon=toast.tone.icon() />
             </span>
-            <span class="flex-1">{toast.message}</span>
+            <span class="flex-1">
+                {toast.message} " " {who_can_link(toast.missing.as_deref())}
+            </span>
             {undo}
             <Button
                 label="Dismiss"

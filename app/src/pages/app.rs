@@ -123,7 +123,7 @@ fn repository_card(repository: Repository, host: Option<&str>) -> AnyView {
         None => repository.name.clone(),
     };
     let tags = match repository.tags {
-        Reading::NotPermitted(reason) => not_permitted("see its tags", &reason),
+        Reading::NotPermitted(refusal) => not_permitted("see its tags", &refusal),
         Reading::Unavailable(reason) => view! { <Status tone=Tone::Warn text=reason /> }.into_any(),
         Reading::Known(tags) if tags.is_empty() => {
             view! { <span class="text-muted">"No tags"</span> }.into_any()

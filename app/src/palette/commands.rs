@@ -27,10 +27,15 @@ pub fn of_page() -> Vec<Entry> {
         };
         let target = Target::Click(format!(".page-actions [data-action={action}]"));
         let entry = Entry::new(label, icon, target).names([format!("{action} this")]);
+        let who_can = who_can(&button).map(|href| {
+            let label = format!("Who can {} {title}?", own_text(&button).to_lowercase());
+            Entry::new(label, icons::SHIELD, Target::Page(href))
+        });
         found.push(Entry {
             refusal: refusal(&button),
             ..entry
         });
+        found.extend(who_can);
     }
     if !elements(&document, "[data-filter]").is_empty() {
         let target = Target::Filter;
@@ -101,6 +106,12 @@ fn own_text(button: &HtmlElement) -> String {
     button
         .get_attribute("aria-label")
         .unwrap_or_else(|| text_of(button))
+}
+
+/// Returns the address at which a disabled button's missing permission is explained.
+fn who_can(button: &HtmlElement) -> Option<String> {
+    let link = button.parent_element()?.query_selector(".why-text a");
+    link.ok().flatten()?.get_attribute("href")
 }
 
 /// Returns why a button is disabled.

@@ -1,12 +1,13 @@
 //! Errors of calls to an API server.
+use super::forbidden::Forbidden;
 use http::StatusCode;
 
 /// A call to an API server that returned no usable response.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum KubeError {
-    /// 403; the API server's own message.
+    /// 403, or a review with the same result.
     #[error("{0}")]
-    Refused(String),
+    Refused(Forbidden),
     /// 401: the cluster could not authenticate the user.
     #[error("the cluster could not confirm the credential")]
     Unauthenticated,
@@ -58,7 +59,7 @@ impl KubeError {
             });
         match status.as_u16() {
             401 => Self::Unauthenticated,
-            403 => Self::Refused(message),
+            403 => Self::Refused(Forbidden::from(message)),
             404 => Self::NotFound(message),
             409 => Self::Conflict(message),
             410 => Self::Expired,
@@ -158,7 +159,9 @@ mod tests {
     fn the_api_servers_words_are_kept_for_a_refusal() {
         let body = br#"{"kind":"Status","message":"pods is forbidden: User \"vera@Default\" cannot delete","code":403}"#;
         let error = KubeError::from_response(StatusCode::FORBIDDEN, body);
-        assert!(matches!(error, KubeError::Refused(text) if text.contains("cannot delete")));
+        assert!(
+            matches!(error, KubeError::Refused(text) if text.message.contains("cannot delete"))
+        );
     }
 
     #[test]

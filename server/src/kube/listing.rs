@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_namespace_that_refuses_the_list_is_left_out_of_a_merged_one() {
-        let mut merged = failing(&[("deleted", KubeError::Refused("no role".to_owned()))]);
+        let mut merged = failing(&[("deleted", KubeError::Refused("no role".to_owned().into()))]);
         let scope = merged.leave_out_refused(over(&["deleted", "shop"], &["kube-system"]));
         assert_eq!(scope, over(&["shop"], &["deleted", "kube-system"]));
         assert!(merged.failures.is_empty());
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn a_refusal_of_the_one_namespace_that_was_asked_for_stays_a_failure() {
-        let mut merged = failing(&[("shop", KubeError::Refused("no role".to_owned()))]);
+        let mut merged = failing(&[("shop", KubeError::Refused("no role".to_owned().into()))]);
         let scope = merged.leave_out_refused(ListScope::Namespace("shop".to_owned()));
         assert_eq!(scope, ListScope::Namespace("shop".to_owned()));
         assert_eq!(merged.failures.len(), 1);

@@ -1,6 +1,6 @@
 //! The namespaces that a user may see, and the scope over which a kind can be listed.
 use super::{
-    Api, KubeError,
+    Api, Forbidden, KubeError,
     api::Call,
     reviews::{self, Rule},
     table,
@@ -135,14 +135,16 @@ pub async fn scope(
     let (listed, refused) = permitted(api, &resource, names, verb).await?;
     if listed.is_empty() {
         let plural = &kind.plural;
-        return Err(KubeError::Refused(if all_known {
+        let message = if all_known {
             format!("your roles do not include {verb} on {plural} in any namespace of this cluster")
         } else {
             format!(
                 "your roles include neither {plural} in the whole cluster nor the list of \
                  namespaces; open a namespace by its name"
             )
-        }));
+        };
+        let missing = reviews::question(verb, &resource, None);
+        return Err(KubeError::Refused(Forbidden::lacks(message, missing)));
     }
     Ok(ListScope::Namespaces {
         listed,
@@ -188,12 +190,16 @@ async fn chosen(
     refused.extend(unknown);
     refused.sort_unstable();
     if listed.is_empty() {
-        return Err(KubeError::Refused(format!(
+        let message = format!(
             "your roles do not include {verb} on {} in any of these {} namespaces, or they do not \
              exist",
             kind.plural,
             refused.len()
-        )));
+        );
+        let resource = super::discovery::reference(kind);
+        let place = refused.first().map(String::as_str);
+        let missing = reviews::question(verb, &resource, place);
+        return Err(KubeError::Refused(Forbidden::lacks(message, missing)));
     }
     Ok(ListScope::Namespaces {
         listed,

@@ -49,8 +49,13 @@ pub async fn change(
             };
             let (word, object) = audited(action, &object);
             audit::record(caller, word, api.cluster(), &object, outcome);
+            let error = changed.err();
             BulkOutcome {
-                error: changed.err().map(|error| sentence(&error, &target.name)),
+                error: error.as_ref().map(|error| sentence(error, &target.name)),
+                missing: match error {
+                    Some(KubeError::Refused(forbidden)) => forbidden.missing,
+                    _ => None,
+                },
                 target,
             }
         })
@@ -337,7 +342,7 @@ mod tests {
                 "web no longer exists.",
             ),
             (
-                KubeError::Refused("no".to_owned()),
+                KubeError::Refused("no".to_owned().into()),
                 "The cluster refused this: no.",
             ),
         ] {

@@ -1,6 +1,7 @@
 //! Errors of the service, as sentences for users.
 use crate::kube::KubeError;
 use app::error::{UiError, UiErrorKind};
+use portico_domain::panel::{Refusal, RightQuestion};
 
 /// A failure, described for users.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -11,6 +12,8 @@ pub struct ServiceError {
     pub next_step: Option<String>,
     /// For the log only.
     pub cause: Option<String>,
+    /// The permission that is missing, if that is the reason.
+    pub missing: Option<Box<RightQuestion>>,
 }
 
 impl ServiceError {
@@ -20,6 +23,7 @@ impl ServiceError {
             message: message.into(),
             next_step: None,
             cause: None,
+            missing: None,
         }
     }
 
@@ -37,6 +41,23 @@ impl ServiceError {
 
     pub fn not_permitted(message: impl Into<String>) -> Self {
         Self::new(UiErrorKind::NotPermitted, message)
+    }
+
+    /// Returns the refusal of what needs a permission that the caller does not have.
+    pub fn lacks(question: RightQuestion) -> Self {
+        let refusal = Refusal::of(question);
+        Self {
+            missing: refusal.missing,
+            ..Self::not_permitted(refusal.reason)
+        }
+    }
+
+    /// Returns the refusal for a page that shows it in place of a part.
+    pub fn into_refusal(self) -> Refusal {
+        Refusal {
+            reason: self.message,
+            missing: self.missing,
+        }
     }
 
     #[must_use]
@@ -60,6 +81,7 @@ impl ServiceError {
             message: self.message,
             next_step: self.next_step,
             request_id: Some(request_id.to_owned()),
+            missing: self.missing,
         }
     }
 }
@@ -87,6 +109,10 @@ impl From<KubeError> for ServiceError {
             message: error.sentence(),
             next_step: next_step.map(str::to_owned),
             cause: error.is_outage().then(|| error.to_string()),
+            missing: match error {
+                KubeError::Refused(forbidden) => forbidden.missing,
+                _ => None,
+            },
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn reading<T>(answer: Result<T, ServiceError>) -> Reading<T> {
     use app::error::UiErrorKind::NotPermitted;
     match answer {
         Ok(value) => Reading::Known(value),
-        Err(error) if error.kind == NotPermitted => Reading::NotPermitted(error.message),
+        Err(error) if error.kind == NotPermitted => Reading::NotPermitted(error.into_refusal()),
         Err(error) => Reading::Unavailable(error.message),
     }
 }

@@ -37,19 +37,7 @@ pub async fn answer(
 
 /// Returns "Your roles do not include delete on pods in shop."
 pub fn refusal(question: &RightQuestion) -> String {
-    let resource = if question.subresource.is_empty() {
-        question.resource.clone()
-    } else {
-        format!("{}/{}", question.resource, question.subresource)
-    };
-    let place = match &question.namespace {
-        Some(namespace) => format!(" in {namespace}"),
-        None => " in the whole cluster".to_owned(),
-    };
-    format!(
-        "Your roles do not include {} on {resource}{place}.",
-        question.verb
-    )
+    format!("Your roles do not include {}.", question.in_words())
 }
 
 /// The abilities that users ask about.

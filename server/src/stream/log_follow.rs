@@ -9,7 +9,7 @@ use crate::{
         audit::{self, Outcome},
     },
     kube::{Api, KubeError, logs, objects, reviews},
-    service::{Services, error::ServiceError, health, rights},
+    service::{Services, error::ServiceError, health},
 };
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
@@ -173,7 +173,7 @@ async fn allowed(
     if reviews::review_now(&api, &question).await?.allowed {
         Ok(())
     } else {
-        Err(ServiceError::not_permitted(rights::refusal(&question)))
+        Err(ServiceError::lacks(question))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
         audit::{self, Outcome},
     },
     kube::{exec, reviews},
-    service::{Services, error::ServiceError, rights},
+    service::{Services, error::ServiceError},
 };
 use axum::{
     extract::{
@@ -350,7 +350,7 @@ async fn allowed(
     if reviews::review_now(&api, &question).await?.allowed {
         Ok(())
     } else {
-        Err(ServiceError::not_permitted(rights::refusal(&question)))
+        Err(ServiceError::lacks(question))
     }
 }
 

@@ -195,7 +195,7 @@ async fn others_are_tested_by_those_only_who_may_ask_about_them() {
     let panel = stack.panel("vera").await;
     let view = panel.authentication(stack.acme()).await.unwrap();
     assert!(
-        matches!(&view.user_test, Reading::NotPermitted(why) if why.contains("subjectaccessreviews"))
+        matches!(&view.user_test, Reading::NotPermitted(why) if why.reason.contains("subjectaccessreviews"))
     );
     let refused = panel
         .user_test(stack.acme(), vera(&stack, "default"))

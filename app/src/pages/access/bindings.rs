@@ -1,11 +1,11 @@
 use super::subject::{self, Words};
 use crate::{
-    components::Age,
+    components::{Age, who_can_link},
     format,
     ui::{Badge, Button, Icon, StateMessage, TableRegion, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::BindingRow;
+use portico_domain::panel::{BindingRow, Refusal};
 
 /// The bindings made by users; those of Kubernetes itself are folded.
 #[component]
@@ -193,11 +193,11 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
         }
         .into_any()
     } else {
-        let reason = row
-            .revoke_reason
+        let refusal = row
+            .revoke_refused
             .clone()
-            .unwrap_or_else(|| "Your roles do not include it.".to_owned());
-        view! { <RevokeRefused reason /> }.into_any()
+            .unwrap_or_else(|| "Your roles do not include it.".to_owned().into());
+        view! { <RevokeRefused refusal /> }.into_any()
     };
     view! {
         <tr>
@@ -224,11 +224,12 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
 /// A disabled button, with the reason as text of the row: a tooltip would be cut off by the table's
 /// edge.
 #[component]
-fn RevokeRefused(reason: String) -> impl IntoView {
+fn RevokeRefused(refusal: Refusal) -> impl IntoView {
+    let link = who_can_link(refusal.missing.as_deref());
     view! {
         <span class="inline-flex items-center gap-1.5 text-faint whitespace-normal text-left max-w-56" data-action="revoke" aria-disabled="true">
             <Icon icon=icons::LOCK />
-            {reason}
+            <span>{refusal.reason} " " {link}</span>
         </span>
     }
     .into_any()

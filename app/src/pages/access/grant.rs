@@ -2,7 +2,7 @@
 use super::preview;
 use crate::{
     api::access::{preview_grant, save_grant},
-    components::{InlineError, use_toasts},
+    components::{InlineError, missing_permission, use_toasts},
     error::{UiError, UiErrorKind},
     ui::{Button, ButtonKind, Card, Choice, Field, SelectField, StateMessage, icons},
 };
@@ -83,8 +83,12 @@ impl Entries {
 
 #[component]
 pub fn GrantCard(cluster: Uuid, access: AccessView, entries: Entries) -> impl IntoView {
-    if let Some(reason) = access.grant_refused {
-        let text = format!("{reason} Ask a project administrator to grant it.");
+    if let Some(refusal) = access.grant_refused {
+        let permission = missing_permission(refusal.missing.as_deref());
+        let text = format!(
+            "{} Ask a project administrator to grant it.",
+            refusal.reason
+        );
         return view! {
             <div class="card mt-4">
                 <StateMessage
@@ -92,7 +96,9 @@ pub fn GrantCard(cluster: Uuid, access: AccessView, entries: Entries) -> impl In
                     title="You can't grant access here"
                     text
                     state="not-permitted"
-                />
+                >
+                    {permission}
+                </StateMessage>
             </div>
         }
         .into_any();

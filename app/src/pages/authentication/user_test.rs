@@ -28,7 +28,7 @@ pub fn UserTestCard(
 ) -> impl IntoView {
     let body = match form {
         Reading::Known(form) => view! { <Tester cluster form last /> }.into_any(),
-        Reading::NotPermitted(reason) => not_permitted("test other users here", &reason),
+        Reading::NotPermitted(refusal) => not_permitted("test other users here", &refusal),
         Reading::Unavailable(text) => view! {
             <StateMessage
                 icon=icons::WARNING

@@ -137,7 +137,7 @@ fn pending(text: &'static str) -> AnyView {
 
 fn capacity(reading: Reading<Capacity>) -> AnyView {
     match reading {
-        Reading::NotPermitted(reason) => not_permitted("see the capacity", &reason),
+        Reading::NotPermitted(refusal) => not_permitted("see the capacity", &refusal),
         Reading::Unavailable(reason) => unavailable(reason),
         Reading::Known(known) => {
             let none = known.cpu_allocatable == 0 && known.pods_allocatable == 0;
@@ -241,7 +241,7 @@ fn nodes(
     cluster: Uuid,
 ) -> AnyView {
     let nodes = match reading {
-        Reading::NotPermitted(reason) => return not_permitted("see the nodes", &reason),
+        Reading::NotPermitted(refusal) => return not_permitted("see the nodes", &refusal),
         Reading::Unavailable(reason) => return unavailable(reason),
         Reading::Known(nodes) => nodes,
     };

@@ -3,7 +3,7 @@
 use super::page::ListPage;
 use crate::api::clusters::review_rights;
 use leptos::prelude::*;
-use portico_domain::panel::{ResourceKind, RightQuestion};
+use portico_domain::panel::{Refusal, ResourceKind, RightQuestion};
 use std::collections::HashMap;
 
 /// Maximum number of namespaces of a selection that are asked about.
@@ -53,7 +53,7 @@ impl Deed {
     }
 }
 
-type Known = HashMap<(Deed, Option<String>), Option<String>>;
+type Known = HashMap<(Deed, Option<String>), Option<Refusal>>;
 
 /// The rights that are known. `Copy`.
 #[derive(Clone, Copy)]
@@ -108,7 +108,11 @@ impl Rights {
             let _ = self.known.try_update(|known| {
                 for (key, answer) in asked.into_iter().zip(answers) {
                     if !answer.allowed {
-                        known.insert(key, Some(answer.reason));
+                        let refusal = Refusal {
+                            reason: answer.reason,
+                            missing: Some(Box::new(answer.question)),
+                        };
+                        known.insert(key, Some(refusal));
                     }
                 }
             });
@@ -116,19 +120,17 @@ impl Rights {
     }
 
     /// Returns why an action is not allowed in any of the namespaces; `None` if it may be.
-    pub fn refusal(self, deed: Deed, namespaces: &[Option<String>]) -> Option<String> {
+    pub fn refusal(self, deed: Deed, namespaces: &[Option<String>]) -> Option<Refusal> {
         self.known.with(|known| {
-            let reasons: Vec<&String> = namespaces
+            let refusals: Vec<&Refusal> = namespaces
                 .iter()
                 .filter_map(|namespace| known.get(&(deed, namespace.clone()))?.as_ref())
                 .collect();
-            let all = !namespaces.is_empty() && reasons.len() == namespaces.len();
-            let first = reasons.first().filter(|_| all)?;
-            Some(if first.is_empty() {
-                "Your roles do not include it.".to_owned()
-            } else {
-                (*first).clone()
-            })
+            let all = !namespaces.is_empty() && refusals.len() == namespaces.len();
+            refusals
+                .first()
+                .filter(|_| all)
+                .map(|first| (*first).clone())
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Which namespaces a list is made of, if it is not all of them.
 use crate::{
-    components::NameList,
+    components::{NameList, who_can_here},
     context::use_session,
     format,
     hooks::LiveList,
@@ -8,7 +8,10 @@ use crate::{
     ui::{Icon, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::ListScope;
+use portico_domain::panel::{ListScope, RightQuestion};
+
+/// Maximum number of namespaces with a link of their own.
+const MAX_LINKS: usize = 5;
 
 /// Says "5 of 8 namespaces", and which ones when it is opened.
 #[component]
@@ -46,7 +49,9 @@ pub fn ScopeNote(
                     })}
                     {text}
                 </summary>
-                <div class="scope-names">{names(listed, refused, &failures)} {others(list, all_known)}</div>
+                <div class="scope-names">
+                    {names(list, listed, refused, &failures)} {others(list, all_known)}
+                </div>
             </details>
         }
         .into_any()
@@ -69,7 +74,35 @@ fn others(list: LiveList, all_known: bool) -> Option<AnyView> {
     })
 }
 
-fn names(listed: Vec<String>, refused: Vec<String>, failures: &[String]) -> AnyView {
+/// Returns the links to who may list the kind in the first namespaces that the viewer's roles do not cover.
+fn who_can_list(list: LiveList, refused: &[String]) -> Option<AnyView> {
+    let resource = list.query()?.resource;
+    let links: Vec<_> = refused
+        .iter()
+        .take(MAX_LINKS)
+        .filter_map(|namespace| {
+            let missing = RightQuestion {
+                verb: "list".to_owned(),
+                group: resource.group.clone(),
+                resource: resource.plural.clone(),
+                subresource: String::new(),
+                namespace: Some(namespace.clone()),
+                name: None,
+            };
+            let href = who_can_here(&missing)?;
+            let text = format!("Who can in {namespace}?");
+            Some(view! { " " <a href=href>{text}</a> }.into_any())
+        })
+        .collect();
+    (!links.is_empty()).then(|| links.into_iter().collect_view().into_any())
+}
+
+fn names(
+    list: LiveList,
+    listed: Vec<String>,
+    refused: Vec<String>,
+    failures: &[String],
+) -> AnyView {
     let shown = if listed.is_empty() && refused.is_empty() {
         ().into_any()
     } else if listed.is_empty() {
@@ -81,7 +114,10 @@ fn names(listed: Vec<String>, refused: Vec<String>, failures: &[String]) -> AnyV
         .into_any()
     };
     let others = (!refused.is_empty()).then(|| {
-        view! { <div>"Your roles do not cover "<NameList names=refused shown=20 />"."</div> }
+        let links = who_can_list(list, &refused);
+        view! {
+            <div>"Your roles do not cover "<NameList names=refused shown=20 />"." {links}</div>
+        }
     });
     let failed = (!failures.is_empty())
         .then(|| format!("Not everything could be read: {}", failures.join("; ")));

@@ -23,7 +23,9 @@ use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
 pub use live::Live;
 use portico_domain::{
-    panel::{Action, Health, ObjectRef, ObjectView, ResourceKind, ResourceRef},
+    panel::{
+        Action, Health, ObjectRef, ObjectView, Refusal, ResourceKind, ResourceRef, RightQuestion,
+    },
     stream::{Message, Request},
 };
 use std::time::Duration;
@@ -286,7 +288,11 @@ impl Shown {
     fn content(self, object: &ObjectView) -> AnyView {
         let refused = |action, what: &str| {
             refusal(object, action).map(|reason| {
-                let state = crate::components::not_permitted(what, &reason);
+                let refusal = Refusal {
+                    reason,
+                    missing: missing(object, action).map(Box::new),
+                };
+                let state = crate::components::not_permitted(what, &refusal);
                 view! { <div class="card">{state}</div> }.into_any()
             })
         };
@@ -341,10 +347,18 @@ fn refusal(object: &ObjectView, action: Action) -> Option<String> {
 
 /// Returns the address of the page that shows who has the permission that is missing for an action.
 fn who_can(object: &ObjectView, action: Action, cluster: Uuid) -> Option<String> {
-    let state = object.actions.iter().find(|state| state.action == action)?;
     let project = use_session().project.get_untracked();
-    let missing = state.missing.as_ref()?;
-    Some(routes::who_can(&project, cluster, missing))
+    Some(routes::who_can(
+        &project,
+        cluster,
+        &missing(object, action)?,
+    ))
+}
+
+/// Returns the permission that is missing for an action.
+fn missing(object: &ObjectView, action: Action) -> Option<RightQuestion> {
+    let state = object.actions.iter().find(|state| state.action == action)?;
+    state.missing.clone()
 }
 
 fn why_id(tab: Tab) -> (&'static str, &'static str) {

@@ -1,4 +1,5 @@
 //! The access page: the role bindings of a cluster.
+use super::Refusal;
 use serde::{Deserialize, Serialize};
 
 /// The access page of one cluster.
@@ -14,7 +15,7 @@ pub struct AccessView {
     pub known_roles: Vec<crate::identity::Named>,
     pub known_projects: Vec<crate::identity::Named>,
     /// The reason why the viewer may not grant, if so.
-    pub grant_refused: Option<String>,
+    pub grant_refused: Option<Refusal>,
     /// The reason why there are no bindings, if the viewer may read none in the whole cluster.
     #[serde(default)]
     pub bindings_refused: Option<String>,
@@ -32,7 +33,7 @@ pub struct BindingRow {
     /// Made by Kubernetes itself (`system:` roles and subjects); folded away by default.
     pub system: bool,
     pub may_revoke: bool,
-    pub revoke_reason: Option<String>,
+    pub revoke_refused: Option<Refusal>,
     /// The reason why the binding's name has to be typed before it is revoked, with what is lost:
     /// the last administrator, or the viewer's own grant.
     #[serde(default)]

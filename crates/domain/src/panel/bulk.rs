@@ -1,5 +1,5 @@
 //! One change of many objects of a kind.
-use super::{ObjectRef, ResourceRef};
+use super::{ObjectRef, ResourceRef, RightQuestion};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of objects in one request; a browser sends larger selections in parts, which is
@@ -63,6 +63,9 @@ pub struct BulkOutcome {
     pub target: BulkTarget,
     /// The reason in a sentence if it was not changed.
     pub error: Option<String>,
+    /// The permission that is missing, if that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Box<RightQuestion>>,
 }
 
 /// An object that a search across kinds has found.

@@ -1,5 +1,5 @@
 //! The first page of a project, and a cluster's overview.
-use super::ObjectRef;
+use super::{ObjectRef, Refusal};
 use crate::identity::Named;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -157,8 +157,7 @@ pub struct ClusterOverview {
 #[serde(rename_all = "snake_case")]
 pub enum Reading<T> {
     Known(T),
-    /// The API server's message about the refusal.
-    NotPermitted(String),
+    NotPermitted(Refusal),
     Unavailable(String),
 }
 

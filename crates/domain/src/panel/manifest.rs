@@ -1,5 +1,5 @@
 //! Manifests that users write: what applying them would change, and what it changed.
-use super::{ObjectRef, TextDiff};
+use super::{ObjectRef, RightQuestion, TextDiff};
 use serde::{Deserialize, Serialize};
 
 /// Maximum size of the manifests of one request, in bytes.
@@ -52,6 +52,9 @@ pub struct ManifestProblem {
     pub path: String,
     pub message: String,
     pub severity: ProblemSeverity,
+    /// The permission that is missing, if that is the problem.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Box<RightQuestion>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -103,7 +103,7 @@ pub struct ActionState {
 }
 
 /// One question to the API server: may the viewer do this?
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RightQuestion {
     pub verb: String,
     pub group: String,

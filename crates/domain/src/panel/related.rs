@@ -1,6 +1,6 @@
 //! What belongs to an object: its pods, its revisions, and the objects that refer to it or that it
 //! refers to.
-use super::{Health, ObjectRef};
+use super::{Health, ObjectRef, Refusal};
 use serde::{Deserialize, Serialize};
 
 /// A part of an object in a table: the ports of a Service, the rules of a Role.
@@ -50,7 +50,7 @@ pub struct RelatedView {
     /// Consequences in sentences: what happens to the data of a claim that is deleted.
     pub notes: Vec<String>,
     /// What could not be read, each with the reason in a sentence.
-    pub gaps: Vec<String>,
+    pub gaps: Vec<Refusal>,
 }
 
 /// The pods of an object.

@@ -5,12 +5,12 @@ use super::{
 };
 use crate::{
     kube::{Api, KubeError, namespaces, rbac, reviews},
-    service::{error::ServiceError, rights},
+    service::error::ServiceError,
 };
 use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
-    panel::{AccessView, BindingRow, RightQuestion, RoleChoice, RoleRef, Subject},
+    panel::{AccessView, BindingRow, Refusal, RightQuestion, RoleChoice, RoleRef, Subject},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +49,7 @@ pub async fn view(
     let mut rows = Vec::new();
     for binding in &bindings.found {
         for bound in binding.subjects() {
-            let (may_revoke, revoke_reason) = may.revoke(binding);
+            let (may_revoke, revoke_refused) = may.revoke(binding);
             let subject = names.subject(bound);
             rows.push(BindingRow {
                 binding: binding.reference(),
@@ -62,7 +62,7 @@ pub async fn view(
                     .creation_timestamp
                     .map(jiff::Timestamp::as_second),
                 may_revoke,
-                revoke_reason,
+                revoke_refused,
                 typed_because: protection::typed_because(
                     binding,
                     bound,
@@ -129,13 +129,13 @@ impl Rights {
         Ok(Self(known))
     }
 
-    fn revoke(&self, binding: &rbac::Binding) -> (bool, Option<String>) {
+    fn revoke(&self, binding: &rbac::Binding) -> (bool, Option<Refusal>) {
         match self
             .0
             .get(&(binding.metadata.namespace.clone(), verb(binding)))
         {
             Some((true, _)) => (true, None),
-            Some((false, question)) => (false, Some(rights::refusal(question))),
+            Some((false, question)) => (false, Some(Refusal::of(question.clone()))),
             None => (false, None),
         }
     }
@@ -184,7 +184,7 @@ async fn roles(api: &Api, places: &[String]) -> Result<Vec<RoleChoice>, KubeErro
 }
 
 /// Returns the reason why the viewer cannot grant anything here, if there is one.
-async fn grant_refused(api: &Api, places: &[String]) -> Result<Option<String>, KubeError> {
+async fn grant_refused(api: &Api, places: &[String]) -> Result<Option<Refusal>, KubeError> {
     for plural in ["clusterrolebindings", "rolebindings"] {
         let question = reviews::question("create", &rbac::resource(plural), None);
         if reviews::allowed(api, &question).await? {
@@ -193,8 +193,10 @@ async fn grant_refused(api: &Api, places: &[String]) -> Result<Option<String>, K
     }
     let rolebindings = rbac::resource("rolebindings");
     let (open, _) = namespaces::permitted(api, &rolebindings, places.to_vec(), "create").await?;
-    Ok(open.is_empty().then(|| {
-        "Your roles do not include create on rolebindings in any namespace of this cluster."
-            .to_owned()
+    Ok(open.is_empty().then(|| Refusal {
+        reason:
+            "Your roles do not include create on rolebindings in any namespace of this cluster."
+                .to_owned(),
+        missing: Some(Box::new(reviews::question("create", &rolebindings, None))),
     }))
 }

@@ -48,7 +48,7 @@ impl Apps {
         let repositories = stream::iter(names)
             .map(|name| async move {
                 let tags = if in_part {
-                    Reading::NotPermitted(BY_REPOSITORY.to_owned())
+                    Reading::NotPermitted(BY_REPOSITORY.to_owned().into())
                 } else {
                     reading(self.tags(app, &name).await)
                 };

@@ -10,7 +10,6 @@ use crate::{
         Services,
         access::{Names, is_keystone_id, is_keystone_user_id},
         error::ServiceError,
-        rights,
     },
 };
 use jiff::Timestamp;
@@ -105,7 +104,7 @@ async fn permitted(api: &Api) -> Result<(), ServiceError> {
     if reviews::allowed(api, &question).await? {
         return Ok(());
     }
-    Err(ServiceError::not_permitted(rights::refusal(&question)))
+    Err(ServiceError::lacks(question))
 }
 
 /// Returns the viewer's projects that the cluster accepts; the names of other projects are not

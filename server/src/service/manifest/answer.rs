@@ -1,6 +1,6 @@
 //! Answers of the API server to a manifest: the object, or what is wrong with it and where
 //! (<https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/status/>).
-use super::problem;
+use super::{failure, problem};
 use crate::kube::{Api, KubeError, api::Call};
 use portico_domain::panel::{FieldConflict, ManifestProblem};
 use serde_json::Value;
@@ -31,7 +31,7 @@ pub async fn send(api: &Api, call: Call<'_>, document: usize) -> Result<Value, R
 
 fn whole(error: KubeError, document: usize) -> Refusal {
     Refusal {
-        problems: vec![problem(document, "", error.sentence())],
+        problems: vec![failure(document, "", &error)],
         conflicts: Vec::new(),
         error,
     }
@@ -66,7 +66,7 @@ fn refusal(error: KubeError, status: &Value, document: usize) -> Refusal {
                 &path,
                 format!("The field {key} is missing. Server-side apply of this API server needs it, even where it has a default."),
             ),
-            None => problem(document, "", error.sentence()),
+            None => failure(document, "", &error),
         });
     }
     Refusal {

@@ -5,7 +5,7 @@ use super::{
     answer::{self, Refusal},
     compare,
     document::{self, Document, Unusable},
-    problem,
+    failure, problem,
 };
 use crate::{
     caller::{
@@ -281,7 +281,7 @@ async fn send(api: &Api, document: &Document, how: Send) -> Result<Value, Refusa
         path::object(object)
     };
     let base = base.map_err(|error| Refusal {
-        problems: vec![problem(document.index, "metadata.name", error.sentence())],
+        problems: vec![failure(document.index, "metadata.name", &error)],
         conflicts: Vec::new(),
         error,
     })?;

@@ -228,7 +228,7 @@ async fn send(
     dry_run: bool,
 ) -> Result<Value, answer::Refusal> {
     let base = path::object(object).map_err(|error| answer::Refusal {
-        problems: vec![super::problem(0, "", error.sentence())],
+        problems: vec![super::failure(0, "", &error)],
         conflicts: Vec::new(),
         error,
     })?;

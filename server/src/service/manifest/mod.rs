@@ -11,7 +11,7 @@ pub use edit::{is_outdated, outdated, plan_edit, rebase, save, text};
 pub use form::{form, text as form_text};
 
 use crate::{
-    kube::objects,
+    kube::{KubeError, objects},
     service::{error::ServiceError, text_diff},
 };
 use portico_domain::panel::{ManifestProblem, ProblemSeverity, TextDiff};
@@ -26,6 +26,18 @@ fn problem(document: usize, path: &str, message: impl Into<String>) -> ManifestP
         path: path.to_owned(),
         message: message.into(),
         severity: ProblemSeverity::Error,
+        missing: None,
+    }
+}
+
+/// Returns the problem that an answer of the API server is for a document.
+fn failure(document: usize, path: &str, error: &KubeError) -> ManifestProblem {
+    ManifestProblem {
+        missing: match error {
+            KubeError::Refused(forbidden) => forbidden.missing.clone(),
+            _ => None,
+        },
+        ..problem(document, path, error.sentence())
     }
 }
 

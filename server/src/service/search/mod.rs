@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn kinds_that_may_not_be_listed_are_left_out_unless_it_is_all_of_them() {
         let refused = || Found {
-            refused: Some(KubeError::Refused("no role".to_owned())),
+            refused: Some(KubeError::Refused("no role".to_owned().into())),
             ..Found::default()
         };
         assert!(

@@ -1,6 +1,6 @@
 //! Where a user may list the kinds of a search.
 use crate::{
-    kube::{Api, KubeError, discovery, namespaces, reviews, reviews::Rules},
+    kube::{Api, Forbidden, KubeError, discovery, namespaces, reviews, reviews::Rules},
     service::rights::covers,
 };
 use futures::{StreamExt, stream};
@@ -37,10 +37,12 @@ impl Places {
         let read = self.0.get_or_try_init(|| read(api)).await?;
         let listed = permitted(&read.rules, kind);
         if listed.is_empty() {
-            return Err(KubeError::Refused(format!(
+            let message = format!(
                 "your roles do not include list on {} in any namespace of this cluster",
                 kind.plural
-            )));
+            );
+            let missing = reviews::question("list", &resource, None);
+            return Err(KubeError::Refused(Forbidden::lacks(message, missing)));
         }
         Ok(ListScope::Namespaces {
             listed,

@@ -306,7 +306,7 @@ impl Follower {
                     "your roles no longer include this list of {}",
                     open.kind.plural
                 );
-                Some(Round::Failed(KubeError::Refused(lost).into(), true))
+                Some(Round::Failed(KubeError::Refused(lost.into()).into(), true))
             }
         }
     }

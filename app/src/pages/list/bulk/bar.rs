@@ -1,14 +1,14 @@
 use super::Bulk;
 use crate::{
     api::resources::select_rows,
-    components::use_toasts,
+    components::{use_toasts, who_can_here},
     format,
     hooks::LiveList,
     pages::list::{
         rights::{Deed, Rights},
         selection::Picked,
     },
-    ui::{Button, ButtonKind, icons},
+    ui::{Button, ButtonKind, Icon, Why, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{MAX_SELECTED, ResourceKind};
@@ -60,25 +60,32 @@ pub fn BulkBar(list: LiveList, picked: Picked, bulk: Bulk, rights: Rights) -> im
             .into_iter()
             .map(|deed| {
                 let (label, name, icon) = face(deed);
-                let refusal = rights.refusal(deed, &namespaces);
-                let is_refused = refusal.is_some();
+                if let Some(refusal) = rights.refusal(deed, &namespaces) {
+                    let who_can = refusal.missing.as_deref().and_then(who_can_here);
+                    return view! {
+                        <Why
+                            id=format!("why-bulk-{name}")
+                            label
+                            reason=refusal.reason
+                            action=name
+                            class="btn btn-small"
+                            who_can
+                        />
+                    }
+                    .into_any();
+                }
                 view! {
                     <button
                         type="button"
                         class="btn btn-small"
                         data-action=name
-                        title=refusal
-                        aria-disabled=is_refused.then_some("true")
-                        on:click=move |_| {
-                            if !is_refused {
-                                bulk.ask(deed, picked.targets());
-                            }
-                        }
+                        on:click=move |_| bulk.ask(deed, picked.targets())
                     >
-                        <crate::ui::Icon icon />
+                        <Icon icon />
                         {label}
                     </button>
                 }
+                .into_any()
             })
             .collect_view()
     };

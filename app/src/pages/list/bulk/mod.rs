@@ -8,7 +8,7 @@ pub use dialog::BulkDialog;
 pub use progress::BulkProgress;
 
 use super::{page::ListPage, rights::Deed, selection::Picked};
-use crate::{api::resources::change_many, format, hooks::Timer};
+use crate::{api::resources::change_many, error::UiError, format, hooks::Timer};
 use leptos::prelude::*;
 use portico_domain::panel::{
     BulkAction, BulkOutcome, BulkTarget, MAX_BULK_TARGETS, ResourceKind, ResourceRef,
@@ -152,7 +152,7 @@ impl Bulk {
                 );
                 match sent.await {
                     Ok(more) => outcomes.extend(more),
-                    Err(error) => outcomes.extend(failed_part(part, &error.message)),
+                    Err(error) => outcomes.extend(failed_part(part, &error)),
                 }
                 let stage = Stage::Running(change.clone(), outcomes.len());
                 let _ = self.stage.try_set(stage);
@@ -203,11 +203,12 @@ impl Bulk {
     }
 }
 
-fn failed_part(part: &[BulkTarget], reason: &str) -> Vec<BulkOutcome> {
+fn failed_part(part: &[BulkTarget], error: &UiError) -> Vec<BulkOutcome> {
     part.iter()
         .map(|target| BulkOutcome {
             target: target.clone(),
-            error: Some(reason.to_owned()),
+            error: Some(error.message.clone()),
+            missing: error.missing.clone(),
         })
         .collect()
 }

@@ -1,5 +1,6 @@
 use super::{Bulk, Change, Stage, named, words};
 use crate::{
+    components::who_can_link,
     format,
     ui::{Button, ButtonKind, Icon, Tone, icons},
 };
@@ -92,7 +93,8 @@ fn report(
             .iter()
             .map(|outcome| {
                 let reason = outcome.error.clone().unwrap_or_default();
-                view! { <li><strong>{named(&outcome.target)}</strong>": "{reason}</li> }
+                let link = who_can_link(outcome.missing.as_deref());
+                view! { <li><strong>{named(&outcome.target)}</strong>": "{reason} " " {link}</li> }
             })
             .collect_view();
         view! { <ul class="bulk-failures">{items}</ul> }

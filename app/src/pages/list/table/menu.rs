@@ -1,5 +1,6 @@
 //! The menu of a row. There is one for the whole table, which opens at the row's button.
 use crate::{
+    components::who_can_here,
     context::use_session,
     hooks::LiveRow,
     pages::list::{
@@ -118,9 +119,20 @@ fn item(
     let reason = move || {
         refusal
             .get()
-            .map(|reason| view! { <span class="menu-reason">{reason}</span> })
+            .map(|refusal| view! { <span class="menu-reason">{refusal.reason}</span> })
     };
     let disabled = move || refusal.with(Option::is_some).then_some("true");
+    // a link of its own, as the refused item cannot be used
+    let who_can = move || {
+        let missing = refusal.get()?.missing?;
+        let href = who_can_here(&missing)?;
+        Some(view! {
+            <a class="menu-item" role="menuitem" href=href on:click=|_| close_popovers()>
+                <Icon icon=icons::SHIELD />
+                {format!("Who can {}?", label.to_lowercase())}
+            </a>
+        })
+    };
     let content = view! {
         <Icon icon />
         <span>{label}{reason}</span>
@@ -137,6 +149,7 @@ fn item(
             >
                 {content}
             </a>
+            {who_can}
         }
         .into_any();
     }
@@ -157,6 +170,7 @@ fn item(
         >
             {content}
         </button>
+        {who_can}
     }
     .into_any()
 }

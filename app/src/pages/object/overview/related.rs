@@ -3,7 +3,7 @@
 use super::{pods, revisions, rollout, tables};
 use crate::{
     api::objects::get_related,
-    components::ErrorState,
+    components::{ErrorState, who_can_link},
     context::use_session,
     error::UiError,
     hooks::{refresh_quietly, use_poll},
@@ -13,7 +13,7 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
-    ObjectRef, ObjectView, RelatedGroup, RelatedObject, RelatedView, ResourceRef,
+    ObjectRef, ObjectView, Refusal, RelatedGroup, RelatedObject, RelatedView, ResourceRef,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -201,13 +201,16 @@ fn entry(related: RelatedObject, project: &str, cluster: Uuid) -> AnyView {
     .into_any()
 }
 
-fn gaps(gaps: &[String]) -> AnyView {
+fn gaps(gaps: &[Refusal]) -> AnyView {
     if gaps.is_empty() {
         return ().into_any();
     }
     let rows = gaps
         .iter()
-        .map(|gap| view! { <li>{gap.clone()}</li> })
+        .map(|gap| {
+            let link = who_can_link(gap.missing.as_deref());
+            view! { <li>{gap.reason.clone()} " " {link}</li> }
+        })
         .collect_view();
     view! {
         <details class="fold mt-4">

@@ -1,10 +1,10 @@
 //! Reading of the collections around an object. What cannot be read leaves a gap instead of an error.
 use crate::{
     kube::{Api, KubeError, discovery, discovery::Catalog, path},
-    service::{access::Names, rights},
+    service::access::Names,
 };
 use parking_lot::Mutex;
-use portico_domain::panel::{ObjectRef, ResourceRef, RightQuestion};
+use portico_domain::panel::{ObjectRef, Refusal, ResourceRef, RightQuestion};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub struct Reader<'a> {
     pub names: &'a Names<'a>,
     pub catalog: Arc<Catalog>,
     pub namespace: Option<String>,
-    gaps: Mutex<Vec<String>>,
+    gaps: Mutex<Vec<Refusal>>,
 }
 
 /// The selection within a collection.
@@ -43,8 +43,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns the sentences about what could not be read.
-    pub fn into_gaps(self) -> Vec<String> {
+    /// Returns what could not be read, with the permission that is missing.
+    pub fn into_gaps(self) -> Vec<Refusal> {
         let mut gaps = self.gaps.into_inner();
         gaps.sort_unstable();
         gaps.dedup();
@@ -118,9 +118,8 @@ impl<'a> Reader<'a> {
                 let more = answer.pointer("/metadata/continue");
                 if more.is_some_and(|more| more != "") {
                     let kind = self.plural_name(&resource);
-                    self.gap(format!(
-                        "Only the first {MAX_OBJECTS} {kind} were searched."
-                    ));
+                    let text = format!("Only the first {MAX_OBJECTS} {kind} were searched.");
+                    self.gap(text.into());
                 }
                 match answer.get_mut("items").map(Value::take) {
                     Some(Value::Array(items)) => Some(items),
@@ -147,8 +146,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub fn gap(&self, sentence: String) {
-        self.gaps.lock().push(sentence);
+    pub fn gap(&self, gap: Refusal) {
+        self.gaps.lock().push(gap);
     }
 
     fn failed(
@@ -159,8 +158,8 @@ impl<'a> Reader<'a> {
         error: &KubeError,
     ) {
         let kind = self.plural_name(resource);
-        let reason = match error {
-            KubeError::Refused(_) => rights::refusal(&RightQuestion {
+        let refusal = match error {
+            KubeError::Refused(_) => Refusal::of(RightQuestion {
                 verb: verb.to_owned(),
                 group: resource.group.clone(),
                 resource: resource.plural.clone(),
@@ -168,9 +167,12 @@ impl<'a> Reader<'a> {
                 namespace: namespace.map(str::to_owned),
                 name: None,
             }),
-            other => other.sentence(),
+            other => other.sentence().into(),
         };
-        self.gap(format!("{kind} are not included: {reason}"));
+        self.gap(Refusal {
+            reason: format!("{kind} are not included: {}", refusal.reason),
+            ..refusal
+        });
     }
 
     fn plural_name(&self, resource: &ResourceRef) -> String {
