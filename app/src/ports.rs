@@ -3,13 +3,14 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
-    AccessView, AlertsView, AppliedDocument, AuthenticationView, BulkAction, BulkOutcome,
-    BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DrainOptions, DrainProgress,
-    EditForm, EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount,
-    Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument, RebasedText, RegistryView,
-    RelatedView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer,
-    RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, StateChange, TextDiff,
-    UserTest, UserTestRequest, VisibleNamespaces, WhoCanView,
+    AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
+    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DrainOptions,
+    DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView, GrantPreview,
+    GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument,
+    RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable,
+    RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
+    SessionView, StateChange, TextDiff, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView,
+    WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -88,6 +89,8 @@ pub trait Panel: Objects + Manifests + Send + Sync {
         resource: String,
         namespace: Option<String>,
     ) -> Result<WhoCanView, UiError>;
+    /// Returns what a subject can do, and through which bindings.
+    async fn what_can(&self, cluster: Uuid, subject: BoundName) -> Result<WhatCanView, UiError>;
     async fn preview_grant(
         &self,
         cluster: Uuid,

@@ -3,7 +3,7 @@
 mod list_state;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use portico_domain::panel::{ObjectRef, ResourceRef, RightQuestion};
+use portico_domain::panel::{BoundName, ObjectRef, ResourceRef, RightQuestion};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -184,6 +184,16 @@ pub fn who_can(project: &str, id: Uuid, question: &RightQuestion) -> String {
     }
     address.push_str("#who-can");
     address
+}
+
+/// Returns the address of the answer to what a subject can do.
+pub fn what_can(project: &str, id: Uuid, subject: &BoundName) -> String {
+    format!(
+        "{}?subject_kind={}&subject={}#what-can",
+        access(project, id),
+        subject.kind.as_str(),
+        escaped(&subject.name)
+    )
 }
 
 pub fn authentication(project: &str, id: Uuid) -> String {

@@ -2,7 +2,8 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
-    AccessView, ChangeDone, GrantPreview, GrantRequest, RevokeRequest, WhoCanView,
+    AccessView, BoundName, ChangeDone, GrantPreview, GrantRequest, RevokeRequest, WhatCanView,
+    WhoCanView,
 };
 use uuid::Uuid;
 
@@ -21,6 +22,12 @@ pub async fn who_can(
 ) -> Result<WhoCanView, UiError> {
     let panel = super::panel()?;
     super::answer(panel.who_can(cluster, verb, resource, namespace).await)
+}
+
+/// Returns what a subject can do, and through which bindings.
+#[server(prefix = "/api", endpoint = "access/what_can", input = Json, output = Json, client = PanelClient)]
+pub async fn what_can(cluster: Uuid, subject: BoundName) -> Result<WhatCanView, UiError> {
+    super::answer(super::panel()?.what_can(cluster, subject).await)
 }
 
 /// Returns what the grant would give; changes nothing.

@@ -1,4 +1,7 @@
-use super::subject::{self, Words};
+use super::{
+    subject::{self, Words},
+    what_can,
+};
 use crate::{
     components::{Age, who_can_link},
     format,
@@ -6,10 +9,12 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{BindingRow, Refusal};
+use uuid::Uuid;
 
 /// The bindings made by users; those of Kubernetes itself are folded.
 #[component]
 pub fn Bindings(
+    cluster: Uuid,
     bindings: Vec<BindingRow>,
     /// The reason why there are none, if the viewer may read none.
     refused: Option<String>,
@@ -58,7 +63,7 @@ pub fn Bindings(
                     </div>
                 </div>
             </div>
-            {move || table(&own, &filter.get(), revoking, "Bindings")}
+            {move || table(cluster, &own, &filter.get(), revoking, "Bindings")}
             {(!system.is_empty()).then(|| view! {
                 <details class="fold mt-4">
                     <summary>
@@ -69,7 +74,7 @@ pub fn Bindings(
                         )}
                     </summary>
                     <div class="mt-2">
-                        {move || table(&system, &filter.get(), revoking, "Bindings of Kubernetes")}
+                        {move || table(cluster, &system, &filter.get(), revoking, "Bindings of Kubernetes")}
                     </div>
                 </details>
             })}
@@ -79,6 +84,7 @@ pub fn Bindings(
 }
 
 fn table(
+    cluster: Uuid,
     bindings: &[BindingRow],
     filter: &str,
     revoking: RwSignal<Option<BindingRow>>,
@@ -116,7 +122,7 @@ fn table(
     }
     let rows = rows
         .into_iter()
-        .map(|row| binding(row, revoking))
+        .map(|row| binding(cluster, row, revoking))
         .collect_view();
     view! {
         <TableRegion label>
@@ -169,7 +175,7 @@ fn matches(row: &BindingRow, wanted: &str) -> bool {
     .any(|text| text.to_lowercase().contains(wanted))
 }
 
-fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView {
+fn binding(cluster: Uuid, row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView {
     let (place_icon, place) = row.binding.namespace.clone().map_or_else(
         || (icons::BOXES, "Whole cluster".to_owned()),
         |namespace| (icons::LAYERS, namespace),
@@ -203,6 +209,7 @@ fn binding(row: &BindingRow, revoking: RwSignal<Option<BindingRow>>) -> AnyView 
         <tr>
             <th scope="row" class="cell-name">
                 {subject::view(&row.subject, yours)}
+                {what_can::link(&row.subject, cluster)}
             </th>
             <td class="cell-text">
                 <span class="wrap-anywhere">{row.role.name.clone()}</span>

@@ -4,6 +4,7 @@ mod grant;
 mod preview;
 mod revoke;
 pub mod subject;
+mod what_can;
 mod who_can;
 
 use crate::{
@@ -22,6 +23,7 @@ use portico_domain::panel::BindingRow;
 use revoke::RevokeDialog;
 use std::time::Duration;
 use uuid::Uuid;
+use what_can::WhatCan;
 use who_can::WhoCan;
 
 #[component]
@@ -95,7 +97,7 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
                         view! {
                             {missing}
                             {first}
-                            <Bindings bindings refused filter revoking />
+                            <Bindings cluster bindings refused filter revoking />
                             {last}
                         }
                         .into_any()
@@ -108,6 +110,7 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
             })}
         </Suspense>
         <WhoCan cluster />
+        <WhatCan cluster />
         <RevokeDialog cluster revoking />
     }
     .into_any()

@@ -13,7 +13,6 @@ pub fn view(preview: &GrantPreview, role: &str) -> AnyView {
             view! { <Badge tone=Tone::Bad icon=icons::WARNING text=in_words(danger).to_owned() /> }
         })
         .collect_view();
-    let rules = preview.gained.iter().map(rule).collect_view();
     view! {
         <p>
             <strong class="wrap-anywhere">{words.name}</strong>
@@ -35,7 +34,16 @@ pub fn view(preview: &GrantPreview, role: &str) -> AnyView {
             <Banner tone=Tone::Info>"This grant exists already; there is nothing to save."</Banner>
         })}
         {(!preview.dangers.is_empty()).then(|| view! { <div class="chips">{dangers}</div> })}
-        <TableRegion label="Rights gained">
+        {rules(&preview.gained, "Rights gained".to_owned())}
+    }
+    .into_any()
+}
+
+/// Returns the table of rules.
+pub fn rules(gained: &[GainedRule], label: String) -> AnyView {
+    let rules = gained.iter().map(rule).collect_view();
+    view! {
+        <TableRegion label>
             <thead>
                 <tr>
                     <th scope="col">"May"</th>

@@ -30,7 +30,9 @@ impl Words {
             icon,
         };
         match subject {
-            Subject::KeystoneRole { id, name, project } => {
+            Subject::KeystoneRole {
+                id, name, project, ..
+            } => {
                 let mut words = keystone("Keystone role", icons::KEY, id, name);
                 if let Some(project) = project {
                     words.name = format!("{} in {project}", words.name);

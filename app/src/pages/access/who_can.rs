@@ -1,8 +1,8 @@
 //! Who can do something, and who could grant it. The question is in the address, so that a refusal can
 //! lead here; without scripts the form is a plain GET.
-use super::subject;
+use super::{subject, what_can};
 use crate::{
-    api::access::who_can,
+    api::access,
     components::InlineError,
     context::use_session,
     format, routes,
@@ -11,7 +11,8 @@ use crate::{
 use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
 use portico_domain::panel::{
-    GrantMeans, MatchedRule, PermissionHolder, PermissionScope, Subject, WhoCanView,
+    BindingRef, GrantMeans, MatchedRule, ObjectRef, PermissionHolder, PermissionScope, ResourceRef,
+    Subject, WhoCanView,
 };
 use uuid::Uuid;
 
@@ -31,6 +32,15 @@ pub fn WhoCan(cluster: Uuid) -> impl IntoView {
         verb
     });
     let (resource, namespace) = (RwSignal::new(resource), RwSignal::new(namespace));
+    // a link on this page leads to another question
+    Effect::new(move |known: Option<()>| {
+        let [asked_verb, asked_resource, asked_namespace] = asked.get();
+        if known.is_some() && !asked_verb.is_empty() {
+            verb.set(asked_verb);
+            resource.set(asked_resource);
+            namespace.set(asked_namespace);
+        }
+    });
     let answer = Resource::new(
         move || (session.project.get(), asked.get()),
         move |(_, [verb, resource, namespace]): (String, [String; 3])| async move {
@@ -38,7 +48,7 @@ pub fn WhoCan(cluster: Uuid) -> impl IntoView {
                 return None;
             }
             let namespace = Some(namespace).filter(|name| !name.is_empty());
-            Some(who_can(cluster, verb, resource, namespace).await)
+            Some(access::who_can(cluster, verb, resource, namespace).await)
         },
     );
     let page = routes::access(&session.project.get_untracked(), cluster);
@@ -176,14 +186,17 @@ fn rows(holders: Vec<PermissionHolder>, cluster: Uuid) -> AnyView {
     let rows = holders
         .into_iter()
         .map(|holder| {
-            let binding = routes::object(&project, cluster, &binding_object(&holder));
+            let binding = routes::object(&project, cluster, &binding_object(&holder.binding));
             let scope = match &holder.scope {
                 PermissionScope::Cluster => "whole cluster".to_owned(),
                 PermissionScope::Namespace { name } => name.clone(),
             };
             view! {
                 <tr>
-                    <th scope="row">{subject::view(&holder.subject, None)}</th>
+                    <th scope="row">
+                        {subject::view(&holder.subject, None)}
+                        {what_can::link(&holder.subject, cluster)}
+                    </th>
                     <td class="cell-short">{scope}</td>
                     <td class="cell-detail">
                         <a href=binding>{holder.binding.name.clone()}</a>
@@ -212,20 +225,17 @@ fn rows(holders: Vec<PermissionHolder>, cluster: Uuid) -> AnyView {
     .into_any()
 }
 
-fn binding_object(holder: &PermissionHolder) -> portico_domain::panel::ObjectRef {
-    let plural = if holder.binding.namespace.is_some() {
+/// Returns the object of a binding.
+pub fn binding_object(binding: &BindingRef) -> ObjectRef {
+    let plural = if binding.namespace.is_some() {
         "rolebindings"
     } else {
         "clusterrolebindings"
     };
-    portico_domain::panel::ObjectRef {
-        resource: portico_domain::panel::ResourceRef::new(
-            "rbac.authorization.k8s.io",
-            "v1",
-            plural,
-        ),
-        namespace: holder.binding.namespace.clone(),
-        name: holder.binding.name.clone(),
+    ObjectRef {
+        resource: ResourceRef::new("rbac.authorization.k8s.io", "v1", plural),
+        namespace: binding.namespace.clone(),
+        name: binding.name.clone(),
     }
 }
 

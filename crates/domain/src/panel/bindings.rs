@@ -72,7 +72,11 @@ pub enum Subject {
     KeystoneRole {
         id: String,
         name: Option<String>,
+        /// The name of the only project in which the role counts, or its ID; `None`: every project that
+        /// the cluster accepts.
         project: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        project_id: Option<String>,
     },
     KeystoneUser {
         id: String,

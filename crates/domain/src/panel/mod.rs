@@ -15,6 +15,7 @@ mod object;
 mod refusal;
 mod related;
 mod table;
+mod what_can;
 mod who_can;
 
 pub use authentication::*;
@@ -30,6 +31,7 @@ pub use object::*;
 pub use refusal::*;
 pub use related::*;
 pub use table::*;
+pub use what_can::*;
 pub use who_can::*;
 
 use crate::identity::{Named, Project};

@@ -92,6 +92,7 @@ impl Names<'_> {
                     id: role.to_owned(),
                     name: self.role(role),
                     project: Some(self.project(project).unwrap_or_else(|| project.to_owned())),
+                    project_id: Some(project.to_owned()),
                 },
                 None => Subject::KeystoneProject {
                     id: rest.to_owned(),
@@ -105,6 +106,7 @@ impl Names<'_> {
                 id: group.to_owned(),
                 name,
                 project: None,
+                project_id: None,
             };
         }
         Subject::Group {
@@ -246,6 +248,7 @@ mod tests {
             id: "r1".to_owned(),
             name: name.map(str::to_owned),
             project: None,
+            project_id: None,
         };
         assert!(same(&role(None), &role(Some("x"))));
         assert!(!same(

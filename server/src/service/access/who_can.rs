@@ -6,11 +6,12 @@
 mod answer;
 mod candidate;
 #[cfg(test)]
-mod fixtures;
+pub mod fixtures;
 mod grantable;
 mod rules;
 
 pub use answer::answer;
+pub use candidate::identities;
 pub use grantable::grantable;
 
 use super::subjects::{self, Names};
@@ -56,11 +57,17 @@ pub fn who_can(policy: &Policy<'_>, question: &RightQuestion) -> WhoCan {
 /// Replaces the groups of Keystone's by what they represent.
 pub fn with_names(mut found: WhoCan, names: &Names<'_>) -> WhoCan {
     for holder in &mut found.holders {
-        if let Subject::Group { name } = &holder.subject {
-            holder.subject = names.subject(&subjects::bound_group(name.clone()));
-        }
+        holder.subject = subject_with_names(&holder.subject, names);
     }
     found
+}
+
+/// Returns a subject, with a group of Keystone's replaced by what it represents.
+pub fn subject_with_names(subject: &Subject, names: &Names<'_>) -> Subject {
+    match subject {
+        Subject::Group { name } => names.subject(&subjects::bound_group(name.clone())),
+        other => other.clone(),
+    }
 }
 
 /// Returns the question without a namespace if it is empty, as reviews send it.
@@ -70,21 +77,31 @@ fn normalized(question: &RightQuestion) -> RightQuestion {
     question
 }
 
-/// The bindings that count in one place, with the rules of their roles.
-struct Resolved<'a> {
-    grants: Vec<Grant<'a>>,
-    dangling: Vec<DanglingBinding>,
+/// Bindings with the rules of their roles.
+pub struct Resolved<'a> {
+    pub grants: Vec<Grant<'a>>,
+    pub dangling: Vec<DanglingBinding>,
 }
 
 /// The rules that one binding gives to one subject.
-struct Grant<'a> {
-    subject: Subject,
-    binding: &'a Binding,
-    rules: &'a [Rule],
+pub struct Grant<'a> {
+    pub subject: Subject,
+    pub binding: &'a Binding,
+    pub rules: &'a [Rule],
 }
 
 impl<'a> Resolved<'a> {
+    /// Resolves the bindings that count in one place.
     fn new(policy: &Policy<'a>, namespace: Option<&str>) -> Self {
+        Self::of(policy, |binding| counts(binding, namespace))
+    }
+
+    /// Resolves the bindings of all places.
+    pub fn everywhere(policy: &Policy<'a>) -> Self {
+        Self::of(policy, |_| true)
+    }
+
+    fn of(policy: &Policy<'a>, is_included: impl Fn(&Binding) -> bool) -> Self {
         let roles: HashMap<(Option<&str>, &str), &'a Role> = policy
             .cluster_roles
             .iter()
@@ -99,7 +116,7 @@ impl<'a> Resolved<'a> {
             dangling: Vec::new(),
         };
         for binding in policy.bindings {
-            if !counts(binding, namespace) {
+            if !is_included(binding) {
                 continue;
             }
             let name = binding.role_ref.name.as_str();
@@ -183,7 +200,7 @@ fn counts(binding: &Binding, namespace: Option<&str>) -> bool {
 }
 
 /// Returns the subject that a binding names, or `None` for one that the API server ignores.
-fn subject(bound: &BoundSubject, binding: &Binding) -> Option<Subject> {
+pub fn subject(bound: &BoundSubject, binding: &Binding) -> Option<Subject> {
     let name = bound.name.clone();
     match bound.kind.as_str() {
         "User" => Some(Subject::User { name }),

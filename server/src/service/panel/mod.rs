@@ -23,11 +23,11 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::{Named, user_group},
     panel::{
-        AccessView, AlertsView, AuthenticationView, BulkAction, BulkOutcome, BulkTarget,
+        AccessView, AlertsView, AuthenticationView, BoundName, BulkAction, BulkOutcome, BulkTarget,
         ChangeDone, ClusterOverview, ClusterState, FiguresView, GrantPreview, GrantRequest,
         LabelCount, Launchpad, ListQuery, RegistryView, ResourceKind, ResourceRef, ResourceTable,
         RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
-        SessionView, UserTest, UserTestRequest, VisibleNamespaces, WhoCanView,
+        SessionView, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView, WhoCanView,
     },
 };
 use std::sync::Arc;
@@ -220,6 +220,12 @@ impl Panel for PanelService {
         let (api, _) = self.ui(self.api(cluster).await)?;
         let names = self.services.names(&self.caller);
         self.ui(access::who_can(&api, &names, &verb, &resource, namespace).await)
+    }
+
+    async fn what_can(&self, cluster: Uuid, subject: BoundName) -> Result<WhatCanView, UiError> {
+        let (api, record) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        self.ui(access::what_can(&api, record, &names, &subject).await)
     }
 
     async fn preview_grant(

@@ -226,6 +226,10 @@ pub fn calls(target: &Target) -> Vec<Call> {
                 "namespace": namespace }),
         ),
         reads(
+            "/api/access/what_can",
+            json!({ "cluster": cluster, "subject": { "kind": "User", "name": "nora@Default" } }),
+        ),
+        reads(
             "/api/access/preview",
             json!({ "cluster": cluster, "grant": grant }),
         ),

@@ -91,7 +91,7 @@ impl<'a> Candidate<'a> {
 
 /// Returns the subjects whose bindings apply to a subject: itself, and the groups that the API
 /// server adds to every user or service account.
-fn identities(subject: &Subject) -> Vec<Subject> {
+pub fn identities(subject: &Subject) -> Vec<Subject> {
     let group = |name: &str| Subject::Group {
         name: name.to_owned(),
     };

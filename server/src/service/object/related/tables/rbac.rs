@@ -71,7 +71,9 @@ pub fn subject_cells(reader: &Reader<'_>, subject: &Value) -> [DetailCell; 2] {
         [kind.into(), words.into()]
     };
     match reader.names.subject(&bound) {
-        Subject::KeystoneRole { id, name, project } => {
+        Subject::KeystoneRole {
+            id, name, project, ..
+        } => {
             let name = match (name, project) {
                 (Some(name), Some(project)) => Some(format!("{name} in {project}")),
                 (name, _) => name,
