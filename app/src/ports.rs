@@ -4,13 +4,13 @@ use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
     AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
-    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DrainOptions,
-    DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView, GrantPreview,
-    GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument,
-    RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable,
-    RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
-    SessionView, StateChange, TextDiff, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView,
-    WhoCanView,
+    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DeletionPlan,
+    DrainOptions, DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView,
+    GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView,
+    PlannedDocument, RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef,
+    ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection,
+    SelfTest, SessionView, StateChange, TextDiff, UserTest, UserTestRequest, VisibleNamespaces,
+    WhatCanView, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -134,6 +134,12 @@ pub trait Objects {
         object: ObjectRef,
         uid: String,
     ) -> Result<ChangeDone, UiError>;
+    /// Returns what the deletion of an object would do, and how it is confirmed.
+    async fn plan_deletion(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+    ) -> Result<DeletionPlan, UiError>;
     async fn scale(
         &self,
         cluster: Uuid,

@@ -4,8 +4,8 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
-    ChangeDone, DataValue, DrainOptions, DrainProgress, EventRow, ObjectRef, ObjectView,
-    RelatedView, StateChange, TextDiff,
+    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
+    ObjectView, RelatedView, StateChange, TextDiff,
 };
 use uuid::Uuid;
 
@@ -24,6 +24,30 @@ pub async fn list_events(cluster: Uuid, object: ObjectRef) -> Result<Vec<EventRo
     super::answer(super::panel()?.events(cluster, object).await)
 }
 
+/// Returns what the deletion of an object would do, and how it is confirmed. Nothing is changed.
+#[server(prefix = "/api", endpoint = "objects/plan_deletion", input = Json, output = Json, client = PanelClient)]
+pub async fn plan_deletion(cluster: Uuid, object: ObjectRef) -> Result<DeletionPlan, UiError> {
+    super::answer(super::panel()?.plan_deletion(cluster, object).await)
+}
+
+/// Returns whether the name of an object has to be typed to delete it. The object is read only if its
+/// kind does not decide that.
+#[cfg(feature = "ssr")]
+async fn needs_name(
+    panel: &crate::ports::PanelRef,
+    cluster: Uuid,
+    object: &ObjectRef,
+) -> Result<bool, UiError> {
+    use portico_domain::panel::DeletionGrade;
+    let [lowest, highest] =
+        [DeletionGrade::lowest, DeletionGrade::highest].map(|grade| grade(&object.resource));
+    if lowest == highest {
+        return Ok(lowest == DeletionGrade::TypedName);
+    }
+    let plan = panel.plan_deletion(cluster, object.clone()).await?;
+    Ok(plan.grade == DeletionGrade::TypedName)
+}
+
 /// Deletes exactly the object with this UID. `typed` is its name again, if the form requires it.
 #[server(prefix = "/api", endpoint = "objects/delete", output = Json, client = PanelClient)]
 pub async fn delete_object(
@@ -34,7 +58,7 @@ pub async fn delete_object(
 ) -> Result<ChangeDone, UiError> {
     let panel = super::panel()?;
     let object = ObjectRef::from(object);
-    if object.resource.contains_others() && typed != object.name {
+    if typed != object.name && super::answer(needs_name(&panel, cluster, &object).await)? {
         return super::answer(Err(UiError::new(
             crate::error::UiErrorKind::Invalid,
             "The name that you typed is not the name of what you want to delete.",

@@ -164,8 +164,8 @@ fn check_confirmation(
 ) -> Result<(), ServiceError> {
     match deletion_confirmation(resource, targets) {
         Some(expected) if typed != expected => Err(ServiceError::invalid(format!(
-            "Deleting these deletes what is inside them too. Type {expected} to confirm; nothing \
-             was deleted."
+            "Data or what depends on these may be lost. Type {expected} to confirm; nothing was \
+             deleted."
         ))),
         _ => Ok(()),
     }

@@ -1,5 +1,5 @@
 //! One change of many objects of a kind.
-use super::{ObjectRef, ResourceRef, RightQuestion};
+use super::{ObjectRef, RightQuestion};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of objects in one request; a browser sends larger selections in parts, which is
@@ -13,7 +13,7 @@ pub const MAX_SELECTED: usize = 1_000;
 #[serde(rename_all = "snake_case")]
 pub enum BulkAction {
     Delete {
-        /// What the user typed to confirm it, if [`deletion_confirmation`] asks for a text.
+        /// What the user typed to confirm it, if [`deletion_confirmation`](super::deletion_confirmation) asks for a text.
         #[serde(default)]
         typed: String,
     },
@@ -34,18 +34,6 @@ pub struct BulkTarget {
     pub uid: String,
     pub namespace: Option<String>,
     pub name: String,
-}
-
-/// Returns the text that confirms the deletion of objects that contain others: the name of a single
-/// one, the number of many. They are deleted by one request, at most [`MAX_BULK_TARGETS`].
-pub fn deletion_confirmation(resource: &ResourceRef, targets: &[BulkTarget]) -> Option<String> {
-    if !resource.contains_others() {
-        return None;
-    }
-    Some(match targets {
-        [one] => one.name.clone(),
-        more => more.len().to_string(),
-    })
 }
 
 /// The rows that a query selects, in its order.

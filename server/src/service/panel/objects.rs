@@ -4,8 +4,8 @@ use crate::service::object;
 use app::{error::UiError, ports::Objects};
 use async_trait::async_trait;
 use portico_domain::panel::{
-    ChangeDone, DataValue, DrainOptions, DrainProgress, EventRow, ObjectRef, ObjectView,
-    RelatedView, ResourceRef, StateChange, TextDiff,
+    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
+    ObjectView, RelatedView, ResourceRef, StateChange, TextDiff,
 };
 use uuid::Uuid;
 
@@ -55,6 +55,16 @@ impl Objects for PanelService {
             undo: None,
         });
         self.audited("delete", cluster, &audit::target(&object), answer)
+    }
+
+    async fn plan_deletion(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+    ) -> Result<DeletionPlan, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let names = self.services.names(&self.caller);
+        self.ui(object::related::plan_deletion(&api, &names, &object).await)
     }
 
     async fn scale(

@@ -162,6 +162,7 @@ pub fn calls(target: &Target) -> Vec<Call> {
         reads("/api/objects/yaml", about.clone()),
         reads("/api/objects/events", about.clone()),
         reads("/api/objects/related", about.clone()),
+        reads("/api/objects/plan_deletion", about.clone()),
         answered(
             404,
             reads(

@@ -6,7 +6,7 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
-    BulkAction, BulkTarget, MAX_BULK_TARGETS, ResourceRef, deletion_confirmation, label_selector,
+    BulkAction, BulkTarget, DeletionGrade, MAX_BULK_TARGETS, deletion_confirmation, label_selector,
 };
 
 /// Number of objects that a dialog names without being asked.
@@ -54,7 +54,7 @@ fn form(bulk: Bulk, deed: Deed, targets: Vec<BulkTarget>) -> AnyView {
     let count = targets.len();
     let is_too_many = deed == Deed::Delete
         && count > MAX_BULK_TARGETS
-        && bulk.page.resource.with_value(ResourceRef::contains_others);
+        && bulk.page.resource.with_value(DeletionGrade::highest) == DeletionGrade::TypedName;
     let body = targets.clone();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -212,6 +212,7 @@ fn consequence(bulk: Bulk, deed: Deed) -> String {
             "The pods of a workload are deleted with it."
         }
         (Deed::Delete, "persistentvolumeclaims") => "The data may be deleted with its claim.",
+        (Deed::Delete, "secrets") => "Pods that use a Secret do not start again without it.",
         (Deed::Delete, _) => "",
         (Deed::Restart, _) => {
             "Pods are replaced one after another, according to the update strategy."

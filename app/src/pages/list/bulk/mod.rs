@@ -11,7 +11,7 @@ use super::{page::ListPage, rights::Deed, selection::Picked};
 use crate::{api::resources::change_many, error::UiError, format, hooks::Timer};
 use leptos::prelude::*;
 use portico_domain::panel::{
-    BulkAction, BulkOutcome, BulkTarget, MAX_BULK_TARGETS, ResourceKind, ResourceRef,
+    BulkAction, BulkOutcome, BulkTarget, DeletionGrade, MAX_BULK_TARGETS, ResourceKind,
 };
 use std::time::Duration;
 
@@ -122,8 +122,8 @@ impl Bulk {
 
     fn retry(self, change: Change) {
         let is_deletion = matches!(change.action, BulkAction::Delete { .. });
-        let contains_others = self.page.resource.with_value(ResourceRef::contains_others);
-        if is_deletion && contains_others {
+        let grade = self.page.resource.with_value(DeletionGrade::highest);
+        if is_deletion && grade == DeletionGrade::TypedName {
             // what was typed confirmed another number of objects
             self.dismiss();
             self.ask(Deed::Delete, change.targets);

@@ -1,8 +1,14 @@
 use super::form::{ChangeForm, Ends, Sent};
-use crate::{api::objects::delete_object, context::use_session, routes, ui::ButtonKind};
+use crate::{
+    api::objects::{delete_object, plan_deletion},
+    components::{InlineError, who_can_link},
+    context::use_session,
+    format, routes,
+    ui::{ButtonKind, SkeletonLines},
+};
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::{Kubectl, ObjectView};
+use portico_domain::panel::{DeletedKind, DeletionGrade, DeletionPlan, Kubectl, ObjectView};
 use uuid::Uuid;
 
 /// Deletes exactly this object: the server compares the UID, so that a newer object with the same
@@ -12,7 +18,8 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
     let typed = RwSignal::new(String::new());
     let (reference, uid) = (object.reference.clone(), object.uid.clone());
     let name = reference.name.clone();
-    let typing = reference.resource.contains_others();
+    let asked = reference.clone();
+    let plan = Resource::new(|| (), move |()| plan_deletion(cluster, asked.clone()));
     let list = routes::list(
         &use_session().project.get_untracked(),
         cluster,
@@ -32,7 +39,17 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
         ));
         Some(sent)
     });
+    let label = format!("Delete {name}");
     let words = consequence(&object);
+    let known = object.deletion_note.clone();
+    // of an object that cannot be read, the worst is assumed
+    let fallback = DeletionPlan {
+        grade: DeletionGrade::highest(&object.reference.resource),
+        deleted: Vec::new(),
+        affected: Vec::new(),
+        notes: Vec::new(),
+        gaps: Vec::new(),
+    };
     let command = Kubectl::Delete.line(&object.reference, &object.kind);
     view! {
         <ChangeForm
@@ -40,16 +57,93 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
             object
             ends
             endpoint="objects/delete"
-            label=format!("Delete {name}")
+            label=label
             kind=ButtonKind::Danger
             send
             command
         >
             <p>{words} " This cannot be undone."</p>
-            {typing.then(|| typed_name(&name, typed))}
+            <Suspense fallback=|| view! { <SkeletonLines lines=3 /> }>
+                {move || {
+                    let (name, known, fallback) = (name.clone(), known.clone(), fallback.clone());
+                    Suspend::new(async move {
+                        match plan.await {
+                            Ok(mut plan) => {
+                                plan.notes.retain(|note| known.as_ref() != Some(note));
+                                details(plan, &name, typed)
+                            }
+                            Err(error) => view! {
+                                <InlineError error />
+                                {details(fallback, &name, typed)}
+                            }
+                            .into_any(),
+                        }
+                    })
+                }}
+            </Suspense>
         </ChangeForm>
     }
     .into_any()
+}
+
+/// Returns what the deletion would do, and what confirms it.
+fn details(plan: DeletionPlan, name: &str, typed: RwSignal<String>) -> AnyView {
+    let grade = match plan.grade {
+        DeletionGrade::Simple => "simple",
+        DeletionGrade::Consequences => "consequences",
+        DeletionGrade::TypedName => "typed-name",
+    };
+    let notes = plan
+        .notes
+        .into_iter()
+        .map(|note| view! { <p>{note}</p> })
+        .collect_view();
+    let gaps = plan
+        .gaps
+        .into_iter()
+        .map(|gap| {
+            let link = who_can_link(gap.missing.as_deref());
+            view! { <p class="text-muted">{gap.reason} " " {link}</p> }
+        })
+        .collect_view();
+    view! {
+        <div class="grid gap-2" data-grade=grade>
+            {kinds("Deleted with it", plan.deleted)}
+            {kinds("In use by", plan.affected)}
+            {notes}
+            {gaps}
+            {(plan.grade == DeletionGrade::TypedName).then(|| typed_name(name, typed))}
+        </div>
+    }
+    .into_any()
+}
+
+/// Returns a list such as `3 × Pod: web-1, web-2, web-3`.
+fn kinds(title: &'static str, kinds: Vec<DeletedKind>) -> Option<AnyView> {
+    let rows: Vec<_> = kinds.into_iter().map(kind).collect();
+    (!rows.is_empty()).then(|| {
+        view! {
+            <section aria-label=title>
+                <p class="font-semibold">{title}</p>
+                <ul class="bulk-names">{rows}</ul>
+            </section>
+        }
+        .into_any()
+    })
+}
+
+fn kind(kind: DeletedKind) -> AnyView {
+    let more = match kind.total.saturating_sub(kind.names.len()) {
+        0 => String::new(),
+        count => format!(" and {} more", format::count(count)),
+    };
+    let text = format!(
+        "{} × {}: {}{more}",
+        format::count(kind.total),
+        kind.kind,
+        kind.names.join(", ")
+    );
+    view! { <li class="wrap-anywhere">{text}</li> }.into_any()
 }
 
 fn typed_name(name: &str, typed: RwSignal<String>) -> AnyView {

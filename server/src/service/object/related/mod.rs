@@ -1,6 +1,7 @@
 //! What belongs to an object: its pods and revisions, and the objects related to it in both directions.
 //! Everything is read with the viewer's own token; what they may not read is named as a gap.
 mod around_pods;
+mod deletion;
 mod groups;
 mod ingress;
 mod label_match;
@@ -12,6 +13,7 @@ mod storage;
 mod tables;
 mod used_by;
 
+pub use deletion::plan as plan_deletion;
 pub use rollout::{stored_in, template};
 pub use storage::deletion_note;
 

@@ -87,12 +87,36 @@ pub async fn deletion_note(
 /// # Errors
 /// The name of the volume, if no reclaim policy can be read.
 async fn claim_note(api: &Api, catalog: &Catalog, claim: &Value) -> Result<String, String> {
+    match reclaim(api, catalog, claim).await? {
+        None => Ok("No volume is bound to this claim: deleting it deletes no data.".to_owned()),
+        Some((volume, policy)) => Ok(consequence(&volume, &policy)),
+    }
+}
+
+/// Returns whether the data of a claim stays when the claim is deleted; false if that cannot be read.
+pub async fn keeps_data(reader: &Reader<'_>, claim: &Value) -> bool {
+    match reclaim(reader.api, &reader.catalog, claim).await {
+        Ok(None) => true,
+        Ok(Some((_, policy))) => policy == "Retain",
+        Err(_) => false,
+    }
+}
+
+/// Returns the volume of a claim and its reclaim policy; `None` for a claim without a volume.
+///
+/// # Errors
+/// The name of the volume, if no reclaim policy can be read.
+async fn reclaim(
+    api: &Api,
+    catalog: &Catalog,
+    claim: &Value,
+) -> Result<Option<(String, String)>, String> {
     let named = |field: &str| {
         let name = claim["spec"][field].as_str();
         name.filter(|name| !name.is_empty())
     };
     let Some(volume) = named("volumeName") else {
-        return Ok("No volume is bound to this claim: deleting it deletes no data.".to_owned());
+        return Ok(None);
     };
     let kind = ("", "persistentvolumes");
     let pointer = "/spec/persistentVolumeReclaimPolicy";
@@ -104,7 +128,7 @@ async fn claim_note(api: &Api, catalog: &Catalog, claim: &Value) -> Result<Strin
         policy = self::policy(api, catalog, kind, class, "/reclaimPolicy").await;
     }
     let policy = policy.ok_or_else(|| volume.to_owned())?;
-    Ok(consequence(volume, &policy))
+    Ok(Some((volume.to_owned(), policy)))
 }
 
 /// Reads a reclaim policy with the viewer's token.
