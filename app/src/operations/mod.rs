@@ -1,9 +1,12 @@
 //! Long operations of this tab. Each is a series of requests with the user's own rights, which runs
 //! while the tab is open and the user is signed in; after an interruption it waits for the user. Shown
 //! below the bar at the top of every page; the code for that is loaded with the first operation.
+mod history;
+mod panel;
 mod run;
 mod strip;
 
+pub use history::Activity;
 pub use strip::strip;
 
 use leptos::prelude::*;
@@ -22,6 +25,9 @@ pub struct Drain {
     pub node: ObjectRef,
     pub uid: String,
     pub options: DrainOptions,
+    /// The command of kubectl that does the same.
+    #[serde(default)]
+    pub command: String,
 }
 
 /// The state of an operation.
@@ -54,6 +60,10 @@ pub struct Operations {
     last_id: StoredValue<u32>,
     /// Set with the first operation: then the code that runs and shows them is loaded.
     is_used: RwSignal<bool>,
+    /// What was done in this tab, the newest first.
+    history: RwSignal<Vec<history::Entry>>,
+    is_history_loaded: StoredValue<bool>,
+    is_panel_open: RwSignal<bool>,
     owner: StoredValue<Option<Owner>>,
 }
 
@@ -63,6 +73,9 @@ pub fn provide_operations() {
         list: RwSignal::new(Vec::new()),
         last_id: StoredValue::new(0),
         is_used: RwSignal::new(false),
+        history: RwSignal::new(Vec::new()),
+        is_history_loaded: StoredValue::new(false),
+        is_panel_open: RwSignal::new(false),
         owner: StoredValue::new(Owner::current()),
     };
     provide_context(operations);
@@ -77,6 +90,12 @@ impl Operations {
     /// Returns whether there is or was an operation.
     pub fn is_used(self) -> bool {
         self.is_used.get()
+    }
+
+    /// Opens the activity of this tab.
+    pub fn show_activity(self) {
+        self.is_used.set(true);
+        self.is_panel_open.set(true);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Runs operations: one request after another, until there is nothing left to do.
-use super::{Drain, Operation, Operations, STORAGE_KEY, State, stored};
+use super::{Activity, Drain, Operation, Operations, STORAGE_KEY, State, stored};
 use crate::{
     api::objects::drain_node,
     context::use_session,
     error::{UiError, UiErrorKind},
+    routes,
 };
 use leptos::prelude::*;
 use portico_domain::panel::{DrainProgress, DrainState};
@@ -52,11 +53,24 @@ impl Operations {
     }
 
     pub(super) fn remove(self, operation: Operation) {
+        if operation.state.get_untracked() != State::Done {
+            self.note(operation, "Stopped before every pod had left.");
+        }
         // a request that is on its way must not continue it
         operation.state.set(State::Done);
         self.list
             .update(|list| list.retain(|one| one.id != operation.id));
         self.store();
+    }
+
+    /// Adds the end of an operation to the history.
+    fn note(self, operation: Operation, words: &str) {
+        let activity = operation.drain.with_value(|drain| Activity {
+            title: format!("Drain {}", drain.node.name),
+            href: routes::object(&drain.project, drain.cluster, &drain.node),
+            command: drain.command.clone(),
+        });
+        self.record(activity, Ok(words));
     }
 
     fn add(self, drain: Drain, state: State) -> Option<Operation> {
@@ -105,6 +119,9 @@ impl Operations {
                         .total
                         .update(|total| *total = (*total).max(progress.remaining()));
                     operation.progress.set(progress);
+                    if state == State::Done {
+                        self.note(operation, "Drained. No new pods are placed on it.");
+                    }
                     operation.state.set(state);
                     wait
                 }

@@ -1,5 +1,5 @@
 //! What is shown of the operations of this tab.
-use super::{Operation, Operations, State};
+use super::{Operation, Operations, State, panel};
 use crate::{
     format, routes,
     ui::{Button, ButtonKind, Icon, icons},
@@ -22,7 +22,16 @@ pub fn strip(operations: Operations) -> AnyView {
                     key=|operation| operation.id
                     children=move |operation| row(operations, operation)
                 />
+                <div class="operation">
+                    <Button
+                        label="Activity"
+                        icon=icons::ACTIVITY
+                        small=true
+                        on_click=move |_| operations.show_activity()
+                    />
+                </div>
             </section>
+            {panel::panel(operations)}
         }
         .into_any()
     };
@@ -34,7 +43,7 @@ pub fn strip(operations: Operations) -> AnyView {
         .into_any()
 }
 
-fn row(operations: Operations, operation: Operation) -> AnyView {
+pub fn row(operations: Operations, operation: Operation) -> AnyView {
     let drain = operation.drain.get_value();
     let name = drain.node.name.clone();
     let page = routes::object(&drain.project, drain.cluster, &drain.node);

@@ -93,6 +93,10 @@ pub fn of_panel(project: &str, cluster: Option<(Uuid, String)>) -> Vec<Entry> {
         let target = Target::Click(format!("[data-command=\"{command}\"]"));
         found.push(Entry::new(label, icon, target).names(names));
     }
+    found.push(
+        Entry::new("Activity of this tab", icons::ACTIVITY, Target::Activity)
+            .names(["Operations".to_owned(), "History".to_owned()]),
+    );
     found.push(Entry::new("Keyboard shortcuts", icons::HELP, Target::Help).detail("?"));
     found
 }

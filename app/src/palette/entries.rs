@@ -15,6 +15,8 @@ pub enum Target {
     Filter,
     /// Opens the help of the keyboard.
     Help,
+    /// Opens the activity of this tab.
+    Activity,
     /// Copies a text.
     Copy(String),
 }

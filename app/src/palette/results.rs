@@ -14,6 +14,7 @@ use crate::{
     components::use_toasts,
     context::{Session, use_session},
     hooks::keyboard,
+    operations::use_operations,
     routes,
     ui::{Icon, Status, icons},
 };
@@ -282,7 +283,7 @@ fn keep_active(palette: Palette, groups: Memo<Vec<Group>>) {
 
 /// Returns what the choice of an option does, besides following its link.
 fn chooser(palette: Palette) -> Callback<Target> {
-    let toasts = use_toasts();
+    let (toasts, operations) = (use_toasts(), use_operations());
     Callback::new(move |target: Target| {
         palette.open.set(false);
         match target {
@@ -295,6 +296,7 @@ fn chooser(palette: Palette) -> Callback<Target> {
                 keyboard::focus_first("[data-filter]");
             }),
             Target::Help => request_animation_frame(move || palette.help.set(true)),
+            Target::Activity => request_animation_frame(move || operations.show_activity()),
             Target::Copy(text) => {
                 let written = window().navigator().clipboard().write_text(&text);
                 leptos::task::spawn_local(async move {

@@ -3,7 +3,10 @@ use super::preview;
 use crate::{
     api::access::{preview_grant, save_grant},
     components::{InlineError, missing_permission, use_toasts},
+    context::use_session,
     error::{UiError, UiErrorKind},
+    operations::{Activity, use_operations},
+    routes,
     ui::{Button, ButtonKind, Card, Choice, Field, SelectField, StateMessage, icons},
 };
 use leptos::{prelude::*, task::spawn_local};
@@ -293,6 +296,8 @@ fn Confirm(
                     .is_some_and(|error| error.kind == UiErrorKind::Invalid)
             })
     };
+    let operations = use_operations();
+    let page = routes::access(&use_session().project.get_untracked(), cluster);
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         if entries.busy.get_untracked() {
@@ -300,9 +305,16 @@ fn Confirm(
         }
         entries.busy.set(true);
         entries.failure.set(None);
-        let request = request.clone();
+        let (request, href) = (request.clone(), page.clone());
         spawn_local(async move {
+            let activity = Activity {
+                title: format!("Grant {}", request.role.name),
+                href,
+                command: String::new(),
+            };
             let outcome = save_grant(cluster, request, entries.typed.get_untracked()).await;
+            let message = outcome.as_ref().map(|done| done.message.as_str());
+            operations.record(activity, message);
             entries.busy.set(false);
             match outcome {
                 Ok(done) => {

@@ -2,7 +2,10 @@ use super::subject::Words;
 use crate::{
     api::access::revoke_grant,
     components::{InlineError, use_toasts},
+    context::use_session,
     error::{UiError, UiErrorKind},
+    operations::{Activity, use_operations},
+    routes,
     ui::{Banner, Button, ButtonKind, Dialog, Field, Tone},
 };
 use leptos::{prelude::*, task::spawn_local};
@@ -45,7 +48,8 @@ fn RevokeForm(
     typed: RwSignal<String>,
     failure: RwSignal<Option<UiError>>,
 ) -> impl IntoView {
-    let toasts = use_toasts();
+    let (toasts, operations) = (use_toasts(), use_operations());
+    let page = routes::access(&use_session().project.get_untracked(), cluster);
     let busy = RwSignal::new(false);
     let words = Words::of(&row.subject);
     let place = row.binding.namespace.as_ref().map_or_else(
@@ -80,8 +84,16 @@ fn RevokeForm(
             subject: row.subject.clone(),
             typed: typed.get_untracked(),
         };
+        let href = page.clone();
         spawn_local(async move {
+            let activity = Activity {
+                title: format!("Revoke {}", request.binding.name),
+                href,
+                command: String::new(),
+            };
             let outcome = revoke_grant(cluster, request).await;
+            let message = outcome.as_ref().map(|done| done.message.as_str());
+            operations.record(activity, message);
             busy.set(false);
             match outcome {
                 Ok(done) => {

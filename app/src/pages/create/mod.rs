@@ -12,8 +12,9 @@ use crate::{
         Crumb, InlineError, ManifestEditor, ManifestPlan, NeedsScripts, PageHead, use_toasts,
     },
     context::use_session,
-    error::UiError,
+    error::{UiError, UiErrorKind},
     hooks::editor::Editor,
+    operations::{Activity, use_operations},
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{Banner, Button, ButtonKind, Card, Choice, SelectField, Tone, icons},
@@ -124,16 +125,30 @@ impl Draft {
         self.busy.set(true);
         let take_over = self.take_over.get_untracked().into_iter().collect();
         let asked = apply_manifests(self.cluster, Editor.text(), self.namespace(), take_over);
-        let toasts = use_toasts();
+        let (toasts, operations) = (use_toasts(), use_operations());
+        let activity = Activity {
+            title: "Apply manifests".to_owned(),
+            href: routes::create(
+                &use_session().project.get_untracked(),
+                self.cluster,
+                None,
+                "",
+            ),
+            command: "kubectl apply --server-side -f -".to_owned(),
+        };
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let _ = self.busy.try_set(false);
             match answer {
                 Ok(applied) => {
                     let refused = applied.iter().any(|one| one.effect == Effect::Refused);
-                    if !refused {
+                    let message = outcome::summary(&applied);
+                    if refused {
+                        let error = UiError::new(UiErrorKind::Invalid, message);
+                        operations.record(activity, Err(&error));
+                    } else {
+                        operations.record(activity, Ok(&message));
                         Editor.clear_draft();
-                        let message = outcome::summary(&applied);
                         toasts.done(
                             self.cluster,
                             ChangeDone {
@@ -146,6 +161,7 @@ impl Draft {
                     let _ = self.applied.try_set(Some(applied));
                 }
                 Err(error) => {
+                    operations.record(activity, Err(&error));
                     let _ = self.failure.try_set(Some(error));
                 }
             }

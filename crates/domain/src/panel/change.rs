@@ -118,13 +118,26 @@ impl Kubectl {
     }
 }
 
+/// Returns the command that edits an object whose kind is known by its plural only.
+pub fn edit_command(object: &ObjectRef) -> String {
+    let kind = match object.resource.group.as_str() {
+        "" => object.resource.plural.clone(),
+        group => format!("{}.{group}", object.resource.plural),
+    };
+    let namespace = match &object.namespace {
+        Some(namespace) => format!(" -n {}", quoted(namespace)),
+        None => String::new(),
+    };
+    format!("kubectl edit {kind}/{}{namespace}", quoted(&object.name))
+}
+
 /// Returns the local port for a forwarded one: the same, or 8000 more if only root may listen on it.
 pub fn local_port(port: u16) -> u16 {
     if port < 1024 { port + 8000 } else { port }
 }
 
 /// Returns the kind as kubectl finds it without ambiguity: `deployment`, `widgets.example.org`.
-fn resource(kind: &ResourceKind) -> String {
+pub(super) fn resource(kind: &ResourceKind) -> String {
     match kind.group.as_str() {
         "" | "apps" | "batch" => kind.kind.to_lowercase(),
         group => format!("{}.{group}", kind.plural),
@@ -132,7 +145,7 @@ fn resource(kind: &ResourceKind) -> String {
 }
 
 /// Returns a word for a POSIX shell.
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:/@".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) {
         word.to_owned()

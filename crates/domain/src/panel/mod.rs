@@ -3,6 +3,7 @@
 mod authentication;
 mod bindings;
 mod bulk;
+mod bulk_command;
 mod change;
 mod deletion;
 mod diff;
@@ -22,6 +23,7 @@ mod who_can;
 pub use authentication::*;
 pub use bindings::*;
 pub use bulk::*;
+pub use bulk_command::*;
 pub use change::*;
 pub use deletion::*;
 pub use diff::*;

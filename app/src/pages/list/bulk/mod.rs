@@ -8,10 +8,19 @@ pub use dialog::BulkDialog;
 pub use progress::BulkProgress;
 
 use super::{page::ListPage, rights::Deed, selection::Picked};
-use crate::{api::resources::change_many, error::UiError, format, hooks::Timer};
+use crate::{
+    api::resources::change_many,
+    context::use_session,
+    error::{UiError, UiErrorKind},
+    format,
+    hooks::Timer,
+    operations::{Activity, Operations, use_operations},
+    routes,
+};
 use leptos::prelude::*;
 use portico_domain::panel::{
     BulkAction, BulkOutcome, BulkTarget, DeletionGrade, MAX_BULK_TARGETS, ResourceKind,
+    bulk_command,
 };
 use std::time::Duration;
 
@@ -56,10 +65,17 @@ pub struct Bulk {
     open: RwSignal<bool>,
     timer: Timer,
     stopped: StoredValue<bool>,
+    operations: Operations,
+    /// The address of the list.
+    href: StoredValue<String>,
 }
 
 impl Bulk {
     pub fn new(page: ListPage, picked: Picked, kind: ResourceKind) -> Self {
+        let project = use_session().project.get_untracked();
+        let href = page
+            .resource
+            .with_value(|resource| routes::list(&project, page.cluster, resource));
         Self {
             page,
             picked,
@@ -69,6 +85,8 @@ impl Bulk {
             open: RwSignal::new(false),
             timer: Timer::new(),
             stopped: StoredValue::new(false),
+            operations: use_operations(),
+            href: StoredValue::new(href),
         }
     }
 
@@ -138,6 +156,7 @@ impl Bulk {
         self.stopped.set_value(false);
         self.stage.set(Stage::Running(change.clone(), 0));
         let resource = self.page.resource.get_value();
+        let activity = self.activity(&change);
         leptos::task::spawn_local(async move {
             let mut outcomes = Vec::with_capacity(change.targets.len());
             for part in change.targets.chunks(MAX_BULK_TARGETS) {
@@ -157,6 +176,8 @@ impl Bulk {
                 let stage = Stage::Running(change.clone(), outcomes.len());
                 let _ = self.stage.try_set(stage);
             }
+            // also if the user has left the list meanwhile
+            record(self.operations, activity, &change, &outcomes);
             self.report(change, outcomes);
         });
     }
@@ -190,6 +211,19 @@ impl Bulk {
         }
     }
 
+    /// Returns a change for the activity of the tab.
+    fn activity(self, change: &Change) -> Activity {
+        let [verb, ..] = words(&change.action);
+        let command = self
+            .kind
+            .with_value(|kind| bulk_command(&change.action, kind, &change.targets));
+        Activity {
+            title: format!("{verb} {}", self.counted(change.targets.len())),
+            href: self.href.get_value(),
+            command: command.unwrap_or_default(),
+        }
+    }
+
     /// Returns a number of objects of this kind in words: `1 Pod`, `12 Deployments`.
     fn counted(self, count: usize) -> String {
         self.kind.with_value(|kind| {
@@ -200,6 +234,25 @@ impl Bulk {
             };
             format!("{} {name}", format::count(count))
         })
+    }
+}
+
+/// Adds a change with its outcome to the activity of the tab.
+fn record(operations: Operations, activity: Activity, change: &Change, outcomes: &[BulkOutcome]) {
+    let [_, _, was_done] = words(&change.action);
+    let done = outcomes.iter().filter(|one| one.error.is_none()).count();
+    let message = format!(
+        "{} of {} {was_done}.",
+        format::count(done),
+        format::count(change.targets.len())
+    );
+    match outcomes.iter().find_map(|one| one.error.as_ref()) {
+        None => operations.record(activity, Ok(&message)),
+        Some(reason) => {
+            let text = format!("{message} {reason}");
+            let error = UiError::new(UiErrorKind::Internal, text);
+            operations.record(activity, Err(&error));
+        }
     }
 }
 

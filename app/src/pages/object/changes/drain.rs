@@ -33,6 +33,7 @@ pub fn Drain(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
             node: node.clone(),
             uid: uid.clone(),
             options: options.get_untracked(),
+            command: command.get_untracked(),
         });
         ends.cancel.run(());
     };

@@ -4,6 +4,7 @@ use crate::{
     components::{InlineError, use_toasts},
     context::use_session,
     error::UiError,
+    operations::{Activity, use_operations},
     routes,
     ui::{Button, ButtonKind, CopyButton, Icon, icons},
 };
@@ -44,6 +45,16 @@ pub fn ChangeForm(
     let toasts = use_toasts();
     let failure = RwSignal::new(None::<UiError>);
     let busy = RwSignal::new(false);
+    let operations = use_operations();
+    let project = session.project.get_untracked();
+    let here = routes::object(&project, cluster, &object.reference);
+    let page = here.clone();
+    let name = &object.reference.name;
+    let title = if label.contains(name.as_str()) {
+        label.clone()
+    } else {
+        format!("{label} {name}")
+    };
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         if busy.get_untracked() {
@@ -52,8 +63,15 @@ pub fn ChangeForm(
         let Some(sent) = send.run(()) else { return };
         busy.set(true);
         failure.set(None);
+        let activity = Activity {
+            title: title.clone(),
+            href: page.clone(),
+            command: command.get_untracked(),
+        };
         leptos::task::spawn_local(async move {
             let outcome = sent.await;
+            let message = outcome.as_ref().map(|done| done.message.as_str());
+            operations.record(activity, message);
             // the user may have left the page meanwhile; the result is still shown
             let _ = busy.try_set(false);
             match outcome {
@@ -68,8 +86,6 @@ pub fn ChangeForm(
             }
         });
     };
-    let project = session.project.get_untracked();
-    let here = routes::object(&project, cluster, &object.reference);
     view! {
         <form method="post" action=routes::form_action(endpoint, &project) on:submit=submit>
             {hidden(cluster, object, session.view.with_untracked(|view| view.csrf_token.clone()))}

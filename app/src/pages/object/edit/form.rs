@@ -9,12 +9,15 @@ use crate::{
     components::{ErrorState, InlineError, use_toasts},
     context::use_session,
     error::{UiError, UiErrorKind},
+    operations::{Activity, use_operations},
     routes,
     ui::{Banner, Button, ButtonKind, Card, SkeletonLines, Tone, icons},
 };
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::{EditForm, EditText, FieldEdit, ObjectRef, PlannedDocument};
+use portico_domain::panel::{
+    EditForm, EditText, FieldEdit, ObjectRef, PlannedDocument, edit_command,
+};
 use uuid::Uuid;
 
 /// The edits of a form that was outdated, to be repeated on the newest version.
@@ -107,7 +110,7 @@ fn Form(
             }
         });
     };
-    let (navigate, toasts) = (use_navigate(), use_toasts());
+    let (navigate, toasts, operations) = (use_navigate(), use_toasts(), use_operations());
     let saved = Callback::new(move |()| {
         let Some(text) = pending.get_value().filter(|_| !busy.get_untracked()) else {
             return;
@@ -115,8 +118,15 @@ fn Form(
         busy.set(true);
         failure.set(None);
         let (navigate, page) = (navigate.clone(), page.clone());
+        let activity = Activity {
+            title: object.with_value(|object| format!("Edit {}", object.name)),
+            href: page.clone(),
+            command: object.with_value(edit_command),
+        };
         leptos::task::spawn_local(async move {
             let answer = save_edit(cluster, object.get_value(), text).await;
+            let message = answer.as_ref().map(|done| done.message.as_str());
+            operations.record(activity, message);
             let _ = busy.try_set(false);
             match answer {
                 Ok(done) => {

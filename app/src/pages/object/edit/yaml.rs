@@ -6,12 +6,13 @@ use crate::{
     context::use_session,
     error::{UiError, UiErrorKind},
     hooks::editor::Editor,
+    operations::{Activity, use_operations},
     routes,
     ui::{Banner, Button, ButtonKind, Card, SkeletonLines, Tone, icons},
 };
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::{EditText, ObjectRef, PlannedDocument};
+use portico_domain::panel::{EditText, ObjectRef, PlannedDocument, edit_command};
 use uuid::Uuid;
 
 /// Reads the text once: a change of the object must not replace what the user writes.
@@ -140,11 +141,24 @@ fn Form(cluster: Uuid, object: ObjectRef, read: EditText) -> impl IntoView {
         note: RwSignal::new(None),
         busy: RwSignal::new(false),
     };
-    let (navigate, toasts) = (use_navigate(), use_toasts());
+    let (navigate, toasts, operations) = (use_navigate(), use_toasts(), use_operations());
     let saved = Callback::new(move |()| {
         let asked = save_edit(cluster, edited.object.get_value(), edited.text());
         let (navigate, page) = (navigate.clone(), page.clone());
-        edited.run(asked, move |done| {
+        let activity = Activity {
+            title: edited
+                .object
+                .with_value(|object| format!("Edit {}", object.name)),
+            href: page.clone(),
+            command: edited.object.with_value(edit_command),
+        };
+        let recorded = async move {
+            let answer = asked.await;
+            let message = answer.as_ref().map(|done| done.message.as_str());
+            operations.record(activity, message);
+            answer
+        };
+        edited.run(recorded, move |done| {
             Editor.clear_draft();
             toasts.done(cluster, done);
             navigate(&page, NavigateOptions::default());
