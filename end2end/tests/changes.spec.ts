@@ -158,3 +158,25 @@ test("finding_s9 a link cannot put text of its own into a success message", asyn
   await expect(main).toContainText("It is being scaled.");
   await expect(main).not.toContainText("Call 0800 123 is being scaled");
 });
+
+test("a Secret in use is deleted only after its name was typed, and an unused one without", async ({ page }) => {
+  const [used, unused, user] = [unique("used"), unique("unused"), unique("web")];
+  for (const name of [used, unused]) await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace } });
+  const made = deploymentManifest(namespace, user, 0);
+  Object.assign(made.spec.template.spec.containers[0] as object, { envFrom: [{ secretRef: { name: used } }] });
+  await apply("acme-prod", made);
+  const ask = async (name: string) => {
+    await page.goto(path.object(namespace, "core/v1/secrets", name));
+    await page.getByRole("main").getByRole("button", { name: "Delete" }).click();
+  };
+  await signIn(page, "ada", path.clusterPage());
+  await ask(used);
+  await expect(dialog(page).getByRole("region", { name: "In use by" })).toContainText(`1 × Deployment: ${user}`);
+  await dialog(page).getByLabel(`Type ${used} to confirm`).fill(used);
+  await dialog(page).getByRole("button", { name: `Delete ${used}` }).click();
+  await expect.poll(() => field("secret", used, ".metadata.name")).toBe("");
+  await ask(unused);
+  await expect(dialog(page).locator("[data-grade=consequences]")).toBeAttached();
+  await dialog(page).getByRole("button", { name: `Delete ${unused}` }).click();
+  await expect.poll(() => field("secret", unused, ".metadata.name")).toBe("");
+});

@@ -46,7 +46,7 @@ fn content(operations: Operations) -> AnyView {
                 view! { <div>{row(operations, operation)}{command}</div> }.into_any()
             })
             .collect();
-        view! { <section aria-label="Operations in progress">{rows}</section> }
+        view! { <section aria-label="In progress">{rows}</section> }
     });
     let rows: Vec<_> = entries
         .into_iter()

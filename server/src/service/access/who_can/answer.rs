@@ -1,7 +1,7 @@
 //! The answer to a user's question, from the roles and bindings that they may read.
 use super::{Policy, grantable, who_can, with_names};
 use crate::{
-    kube::{Api, KubeError, discovery, discovery::Catalog, rbac},
+    kube::{Api, KubeError, discovery, discovery::Catalog, rbac, reviews},
     service::{access::Names, error::ServiceError},
 };
 use portico_domain::panel::{RightQuestion, WhoCanView};
@@ -24,11 +24,18 @@ pub async fn answer(
         gaps.push(format!("You may not list the bindings of: {place}."));
     }
     if !bindings.any_permitted {
-        return Err(ServiceError::not_permitted(
-            "Your roles do not include list on rolebindings there, so this cannot be answered for \
-             you.",
-        )
-        .next("Ask an administrator of the cluster or the project, who can see it on this page."));
+        let place = question.namespace.as_deref();
+        let missing = reviews::question("list", &rbac::resource("rolebindings"), place);
+        let refusal = ServiceError {
+            missing: Some(Box::new(missing)),
+            ..ServiceError::not_permitted(
+                "Your roles do not include list on rolebindings there, so this cannot be answered \
+                 for you.",
+            )
+        };
+        return Err(refusal.next(
+            "Ask an administrator of the cluster or the project, who can see it on this page.",
+        ));
     }
     let mut readable = |found: Result<Vec<rbac::Role>, KubeError>, what: &str| match found {
         Ok(roles) => Ok(roles),
