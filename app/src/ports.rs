@@ -3,14 +3,7 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
-    AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
-    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DeletionPlan,
-    DrainOptions, DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView,
-    GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView,
-    PlannedDocument, RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef,
-    ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection,
-    SelfTest, SessionView, StateChange, TextDiff, UserTest, UserTestRequest, VisibleNamespaces,
-    WhatCanView, WhoCanView,
+    AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction, BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DeletionPlan, DrainOptions, DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument, ProgramsView, RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, StateChange, TextDiff, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -110,6 +103,8 @@ pub trait Panel: Objects + Manifests + Send + Sync {
     /// source has.
     async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError>;
     async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError>;
+    /// Returns the programs that users may download for their own machines.
+    async fn programs(&self) -> Result<ProgramsView, UiError>;
     /// Sends a real request with a new cluster token; a failure is a result.
     async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError>;
     /// Runs access reviews for another user, with the viewer's own token.

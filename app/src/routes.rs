@@ -259,6 +259,16 @@ pub fn kubeconfig(project: &str, id: Uuid) -> String {
     format!("{}/kubeconfig", cluster(project, id))
 }
 
+/// Returns the address of a program to download.
+pub fn program(project: &str, file: &str) -> String {
+    format!("{}/downloads/{}", launchpad(project), escaped(file))
+}
+
+/// Returns the address of the part of a page that offers the programs.
+pub fn programs(project: &str, id: Uuid) -> String {
+    format!("{}#programs", authentication(project, id))
+}
+
 /// Returns the address of the schema of a kind (JSON); `group`, `version` and `kind` are its query.
 pub fn schema(project: &str, id: Uuid) -> String {
     format!("{}/schema", cluster(project, id))

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { createReadStream, readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { AuditMark } from "../support/audit";
 import { expect, newContext, test } from "../support/browser";
@@ -171,6 +172,41 @@ test("the kubeconfig to download holds no secret and names the plugin", async ({
   expect(text).not.toMatch(/token:|password:|client-key|portico_v1/);
   const view = await run(setting("KUBECTL"), ["--kubeconfig", await download.path(), "config", "view", "-o", "jsonpath={.users[0].user.exec.args}"]);
   expect(JSON.parse(view.stdout)).toEqual(["credential", "--gateway", porticoUrl, "--cluster", cluster("acme-prod").id]);
+});
+
+test("need_13 the program for this system is downloaded, with the digest that the page shows", async ({ page }) => {
+  test.setTimeout(180_000);
+  await open(page, "vera");
+  const row = section(page, "The portico program").locator("tr[data-program]").first();
+  await expect(row).toContainText("Linux");
+  await expect(row).toContainText("Your system");
+  const digest = row.locator("[data-sha256]");
+  // computed once, for all users
+  await expect(digest).toHaveText(/^[0-9a-f]{64}$/, { timeout: 60_000 });
+  const link = row.getByRole("link", { name: /^Download for Linux/ });
+  const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+  expect(download.suggestedFilename()).toBe("portico");
+  const hash = createHash("sha256");
+  for await (const part of createReadStream(await download.path())) hash.update(part as Buffer);
+  expect(hash.digest("hex")).toBe(await digest.textContent());
+});
+
+test("need_13 the commands are those of the viewer's own system first", async ({ browser }) => {
+  for (const [userAgent, system] of [
+    ["Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36", "Windows"],
+    ["Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15", "macOS"],
+  ]) {
+    const context = await newContext(browser, { userAgent });
+    const page = await context.newPage();
+    await signIn(page, "vera", path.clusterPage());
+    const terminal = section(page, "Use from your terminal");
+    await expect(terminal.getByRole("tab", { selected: true })).toHaveText(system ?? "");
+    await expect(terminal.getByRole("link", { name: "Download the portico program" }).filter({ visible: true })).toHaveAttribute(
+      "href",
+      `${path.authenticationPage()}#programs`,
+    );
+    await context.close();
+  }
 });
 
 test("commands for users and operators name this cluster", async ({ page }) => {

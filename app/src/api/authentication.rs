@@ -3,7 +3,9 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::{AuthenticationView, FiguresView, SelfTest, UserTest, UserTestRequest};
+use portico_domain::panel::{
+    AuthenticationView, FiguresView, ProgramsView, SelfTest, UserTest, UserTestRequest,
+};
 use uuid::Uuid;
 
 #[server(prefix = "/api", endpoint = "authentication/get", output = Json, client = PanelClient)]
@@ -15,6 +17,12 @@ pub async fn get_authentication(cluster: Uuid) -> Result<AuthenticationView, UiE
 #[server(prefix = "/api", endpoint = "authentication/figures", output = Json, client = PanelClient)]
 pub async fn get_kube_auth_figures(cluster: Uuid) -> Result<FiguresView, UiError> {
     super::answer(super::panel()?.kube_auth_figures(cluster).await)
+}
+
+/// Returns the programs to download, those for the viewer's machine first.
+#[server(prefix = "/api", endpoint = "authentication/programs", output = Json, client = PanelClient)]
+pub async fn get_programs() -> Result<ProgramsView, UiError> {
+    super::answer(super::panel()?.programs().await)
 }
 
 /// Sends a real request of the viewer's.

@@ -5,7 +5,7 @@ use crate::kube::credential::KeystoneToken;
 use audit::Reports;
 use axum::{
     extract::{FromRequestParts, Request, State},
-    http::{HeaderMap, StatusCode, request::Parts},
+    http::{HeaderMap, StatusCode, header, request::Parts},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -18,7 +18,7 @@ use portico_assertion::{
 use portico_domain::{
     cluster::ClusterRecord,
     identity::{Identity, Project},
-    panel::SessionView,
+    panel::{Platform, SessionView},
 };
 use std::{collections::BTreeSet, sync::Arc};
 use url::Url;
@@ -35,6 +35,7 @@ pub struct Caller {
     identity: Arc<Identity>,
     token: Option<KeystoneToken>,
     request_id: Arc<str>,
+    platform: Platform,
     reports: Reports,
 }
 
@@ -80,11 +81,16 @@ impl Gatekeeper {
             .get(REQUEST_ID)
             .and_then(|id| id.to_str().ok())
             .map_or_else(|| uuid::Uuid::new_v4().to_string(), str::to_owned);
+        let user_agent = headers.get(header::USER_AGENT);
+        let user_agent = user_agent
+            .and_then(|agent| agent.to_str().ok())
+            .unwrap_or_default();
         Some(Caller {
             identity: Arc::new(claims.identity()),
             claims: Arc::new(claims),
             token,
             request_id: request_id.into(),
+            platform: Platform::of_user_agent(user_agent),
             reports: Reports::default(),
         })
     }
@@ -101,6 +107,11 @@ impl Caller {
 
     pub fn request_id(&self) -> &str {
         &self.request_id
+    }
+
+    /// Returns the platform of the caller's machine, as the browser names it.
+    pub fn platform(&self) -> Platform {
+        self.platform
     }
 
     /// Returns the request's reports for the audit log.

@@ -46,6 +46,15 @@ pub struct PanelConfig {
     /// Without it the pages show no links to guides.
     #[serde(default)]
     pub docs_url: Option<Url>,
+    /// Directory with the program `portico` for other systems than the panel's own, which signed-in
+    /// users download from the page *Authentication*. A file is offered if its name is
+    /// `portico-<system>-<architecture>`, with `linux`, `darwin` or `windows` as the system and the
+    /// ending `.exe` for `windows`: `portico-linux-amd64`, `portico-darwin-arm64`,
+    /// `portico-windows-amd64.exe`. Files with other names are ignored. Without the directory the
+    /// panel offers only the program that it runs itself; a file of the directory for the same
+    /// system and architecture replaces it.
+    #[serde(default)]
+    pub downloads: Option<PathBuf>,
     /// Limits of one session.
     #[serde(default)]
     pub streams: StreamLimits,

@@ -3,11 +3,14 @@ use crate::caller::{self, Caller};
 use crate::service::{Services, authentication, error::ServiceError};
 use app::error::UiErrorKind;
 use axum::{
-    extract::{Path, State},
-    http::{StatusCode, header},
+    extract::{Path, Request, State},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use portico_domain::panel::System;
 use std::sync::Arc;
+use tower::ServiceExt as _;
+use tower_http::services::ServeFile;
 use uuid::Uuid;
 
 /// Returns the kubeconfig of a cluster that the caller's project may see.
@@ -37,6 +40,37 @@ pub async fn kubeconfig(
             .into_response(),
         Err(error) => refused(error, &caller),
     }
+}
+
+/// Returns the program for users' machines in a file that the panel offers, whole or in ranges.
+pub async fn program(
+    State(services): State<Arc<Services>>,
+    Path((_, file)): Path<(String, String)>,
+    caller: Caller,
+    request: Request,
+) -> Response {
+    let Some(offer) = services.programs.find(&file).await else {
+        let error = ServiceError::not_found("No program with this name is offered here.");
+        return refused(error, &caller);
+    };
+    let mut response = match ServeFile::new(&offer.path).oneshot(request).await {
+        Ok(response) => response.into_response(),
+        Err(never) => match never {},
+    };
+    if response.status().is_success() {
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/octet-stream"),
+        );
+        // under the name that the commands of the page use
+        let name = match offer.system {
+            System::Windows => "attachment; filename=\"portico.exe\"",
+            System::Linux | System::Darwin => "attachment; filename=\"portico\"",
+        };
+        headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static(name));
+    }
+    response
 }
 
 fn refused(error: ServiceError, caller: &Caller) -> Response {

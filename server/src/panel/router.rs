@@ -13,6 +13,7 @@ use crate::{
         authentication::{KubeAuthMetrics, RecentTests},
         details::Details,
         lists::Arrangements,
+        programs::Programs,
     },
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
@@ -85,6 +86,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         watches: SharedWatches::default(),
         arrangements: Arrangements::default(),
         details: Details::default(),
+        programs: Programs::new(parts.config.downloads),
     });
     // absolute: a relative one is looked for beside the program
     let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();
@@ -126,6 +128,13 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         )
         .layer(CompressionLayer::new().compress_when(worth_compressing()))
         .with_state(Arc::clone(&services));
+    // without compression, which would take the length and the ranges from a program
+    let programs = Router::new()
+        .route(
+            "/projects/{project}/downloads/{file}",
+            get(download::program),
+        )
+        .with_state(Arc::clone(&services));
     let pages = ssr::routes(&state)
         .fallback(other)
         .with_state(state)
@@ -145,6 +154,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
     let assets = assets.layer(from_fn(headers::cache_assets));
     Router::new()
         .merge(streams)
+        .merge(programs)
         .merge(pages)
         .merge(assets)
         // from the inside out: the last layer runs first

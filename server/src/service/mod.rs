@@ -16,6 +16,7 @@ mod manifest;
 pub mod object;
 mod overview;
 mod panel;
+pub mod programs;
 mod quantity;
 mod restarts;
 pub mod rights;
@@ -59,6 +60,7 @@ pub struct Services {
     pub watches: SharedWatches,
     pub arrangements: lists::Arrangements,
     pub details: details::Details,
+    pub programs: programs::Programs,
 }
 
 impl Services {

@@ -6,7 +6,7 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
     panel::{
-        ClusterCard, ClusterOverview, Health, NodeRow, Reading, ResourceRef, RightsSummary,
+        ClusterCard, ClusterOverview, Health, NodeRow, Reading, ResourceRef, RightsSummary, System,
         TerminalHelp,
     },
 };
@@ -218,6 +218,7 @@ fn frame(record: &ClusterRecord) -> ClusterOverview {
         terminal: TerminalHelp {
             portico_url: String::new(),
             cluster_name: record.name.clone(),
+            system: System::default(),
         },
     }
 }

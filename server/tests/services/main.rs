@@ -26,6 +26,7 @@ mod own_cloud;
 mod own_namespace;
 mod pages;
 mod policy_config_map;
+mod programs;
 mod queries;
 mod search;
 mod shared_watches;

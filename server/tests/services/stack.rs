@@ -32,6 +32,7 @@ use server::{
         authentication::{KubeAuthMetrics, RecentTests},
         details::Details,
         lists::Arrangements,
+        programs::Programs,
     },
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
@@ -96,6 +97,7 @@ impl Stack {
             watches: SharedWatches::default(),
             arrangements: Arrangements::default(),
             details: Details::default(),
+            programs: Programs::default(),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
@@ -291,6 +293,16 @@ impl Stack {
 
     /// The same with other limits for a session.
     pub async fn serve_with(&self, streams: StreamLimits) -> String {
+        self.serve_configured(streams, None).await
+    }
+
+    /// The same with programs to download.
+    pub async fn serve_offering(&self, downloads: PathBuf) -> String {
+        self.serve_configured(StreamLimits::default(), Some(downloads))
+            .await
+    }
+
+    async fn serve_configured(&self, streams: StreamLimits, downloads: Option<PathBuf>) -> String {
         let directory = tempfile::tempdir().unwrap();
         let key = directory.path().join("panel.key");
         self.panel_key.write_new(&key).unwrap();
@@ -305,6 +317,7 @@ impl Stack {
                 role_names: role_names(&self.env),
                 kube_auth_metrics_url: None,
                 docs_url: None,
+                downloads,
                 streams,
             },
             verifier: self.verifier.clone(),

@@ -18,7 +18,7 @@ const GUIDES: [(&str, &str); 4] = [
 
 pub fn cards(cluster: Uuid, page: &AuthenticationView) -> AnyView {
     let project = use_session().project.get_untracked();
-    let terminal = terminal_help::view(&page.terminal);
+    let terminal = terminal_help::view(&page.terminal, &project, cluster);
     let download = terminal_help::download(&project, cluster);
     let operators = operators(cluster, page.authorization_policy);
     // a guide without an address is of no use

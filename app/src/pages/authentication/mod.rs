@@ -4,6 +4,7 @@ mod attempt;
 mod commands;
 mod figures;
 mod identity;
+mod programs;
 mod self_test;
 mod user;
 mod user_test;
@@ -19,6 +20,7 @@ use crate::{
 use figures::FiguresCard;
 use leptos::prelude::*;
 use portico_domain::{cluster::RawTokens, panel::AuthenticationView};
+use programs::ProgramsCard;
 use self_test::SelfTestCard;
 use user_test::UserTestCard;
 use uuid::Uuid;
@@ -88,6 +90,7 @@ fn full(cluster: Uuid, page: AuthenticationView) -> AnyView {
             <UserTestCard cluster form=page.user_test.clone() last=page.last_user_test.clone() />
             <FiguresCard cluster />
             {commands::cards(cluster, &page)}
+            <ProgramsCard />
         </div>
     }
     .into_any()

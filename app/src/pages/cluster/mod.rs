@@ -78,7 +78,7 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
     let cluster = data.card.id;
     use_cluster_states().note(&data.card);
     let nodes = nodes(data.nodes, data.card.nodes_total, project, cluster);
-    let terminal = terminal_help::view(&data.terminal);
+    let terminal = terminal_help::view(&data.terminal, project, cluster);
     let kubeconfig = terminal_help::kubeconfig(project, cluster, "Download kubeconfig");
     let (attention, capacity) = if data.is_pending {
         let attention = pending("Checking the workloads of this cluster…");

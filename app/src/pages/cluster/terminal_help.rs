@@ -4,33 +4,27 @@ use crate::{
     ui::{CodeBlock, Icon, LocalTabs, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::TerminalHelp;
+use portico_domain::panel::{System, TerminalHelp};
 use uuid::Uuid;
 
-pub fn view(help: &TerminalHelp) -> AnyView {
-    let tabs = vec![
-        (
-            "Linux",
-            steps(
-                help,
-                "chmod +x portico && sudo install portico /usr/local/bin/portico",
-            ),
-        ),
-        (
-            "macOS",
-            steps(
-                help,
-                "chmod +x portico && sudo install portico /usr/local/bin/portico",
-            ),
-        ),
-        (
-            "Windows",
-            steps(
-                help,
-                "Move-Item portico.exe \"$env:LOCALAPPDATA\\Microsoft\\WindowsApps\\\"",
-            ),
-        ),
-    ];
+pub fn view(help: &TerminalHelp, project: &str, cluster: Uuid) -> AnyView {
+    let programs = routes::programs(project, cluster);
+    let mut tabs = Vec::from(System::ALL.map(|system| {
+        let install = match system {
+            System::Linux => "chmod +x portico && sudo install portico /usr/local/bin/portico",
+            // a browser marks what it downloads
+            System::Darwin => {
+                "xattr -c portico && chmod +x portico && \
+                 sudo install portico /usr/local/bin/portico"
+            }
+            System::Windows => {
+                "Move-Item portico.exe \"$env:LOCALAPPDATA\\Microsoft\\WindowsApps\\\""
+            }
+        };
+        (system.title(), steps(help, &programs, install))
+    }));
+    // the viewer's own system first
+    tabs.rotate_left(help.system as usize);
     view! {
         <p class="text-muted mb-3">
             "kubectl with the same account and the same rights. No secret is written to a file."
@@ -64,25 +58,25 @@ pub fn kubeconfig(project: &str, cluster: Uuid, label: &'static str) -> AnyView 
     .into_any()
 }
 
-fn steps(help: &TerminalHelp, install: &str) -> AnyView {
+fn steps(help: &TerminalHelp, programs: &str, install: &str) -> AnyView {
+    let download = view! {
+        <a href=programs.to_owned()>"Download the portico program"</a>
+        " and put it on your path"
+    };
     let steps = [
+        (download.into_any(), "install command", install.to_owned()),
         (
-            "Put the portico program, which your administrators offer, on your path",
-            "install command",
-            install.to_owned(),
-        ),
-        (
-            "Sign in, once a day",
+            "Sign in, once a day".into_any(),
             "sign-in command",
             format!("portico login {}", help.portico_url),
         ),
         (
-            "Add the cluster to your kubeconfig",
+            "Add the cluster to your kubeconfig".into_any(),
             "kubeconfig command",
             format!("portico kubeconfig --cluster {}", help.cluster_name),
         ),
         (
-            "Use it",
+            "Use it".into_any(),
             "kubectl command",
             format!("kubectl --context {} get pods", help.cluster_name),
         ),

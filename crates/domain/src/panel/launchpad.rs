@@ -1,5 +1,5 @@
 //! The first page of a project, and a cluster's overview.
-use super::{ObjectRef, Refusal};
+use super::{ObjectRef, Refusal, System};
 use crate::identity::Named;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -213,6 +213,9 @@ pub struct RightsSummary {
 pub struct TerminalHelp {
     pub portico_url: String,
     pub cluster_name: String,
+    /// The system of the viewer's machine, as their browser names it.
+    #[serde(default)]
+    pub system: System,
 }
 
 /// Repositories of a container registry.

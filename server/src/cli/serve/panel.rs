@@ -19,6 +19,12 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             "no built site there: pages have no styles and no scripts until `cargo xtask site` ran"
         );
     }
+    if let Some(downloads) = section.downloads.as_deref().filter(|path| !path.is_dir()) {
+        tracing::warn!(
+            downloads = %downloads.display(),
+            "panel.downloads is not a directory: only the program that runs here is offered"
+        );
+    }
     crate::session_budgets::describe_metrics();
     crate::shared_watch::describe_metrics();
     let keystone = config.keystone.as_ref().map(keystone::Client::new);

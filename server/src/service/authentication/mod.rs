@@ -46,6 +46,7 @@ pub async fn view(
         terminal: TerminalHelp {
             portico_url: caller::origin(&services.public_url),
             cluster_name: record.name.clone(),
+            system: caller.platform().system,
         },
     })
 }

@@ -25,9 +25,7 @@ use portico_domain::{
     panel::{
         AccessView, AlertsView, AuthenticationView, BoundName, BulkAction, BulkOutcome, BulkTarget,
         ChangeDone, ClusterOverview, ClusterState, FiguresView, GrantPreview, GrantRequest,
-        LabelCount, Launchpad, ListQuery, RegistryView, ResourceKind, ResourceRef, ResourceTable,
-        RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
-        SessionView, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView, WhoCanView,
+    LabelCount, Launchpad, ListQuery, ProgramsView, RegistryView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView, WhoCanView,
     },
 };
 use std::sync::Arc;
@@ -112,7 +110,10 @@ impl Panel for PanelService {
         let services = &self.services;
         let url = crate::caller::origin(&services.public_url);
         let (asks_for, patience) = (services.asks_for(), overview::patience(wait));
-        Ok(overview::overview(api, record, &url, &asks_for, &services.details, patience).await)
+        let details = &services.details;
+        let mut page = overview::overview(api, record, &url, &asks_for, details, patience).await;
+        page.terminal.system = self.caller.platform().system;
+        Ok(page)
     }
 
     async fn cluster_states(&self, clusters: Vec<Uuid>) -> Result<Vec<ClusterState>, UiError> {
@@ -297,6 +298,10 @@ impl Panel for PanelService {
     async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError> {
         self.ui(self.services.record(&self.caller, cluster))?;
         Ok(self.services.kube_auth_metrics.of(cluster).await)
+    }
+
+    async fn programs(&self) -> Result<ProgramsView, UiError> {
+        Ok(self.services.programs.view(self.caller.platform()).await)
     }
 
     async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError> {

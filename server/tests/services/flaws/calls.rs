@@ -115,6 +115,7 @@ pub fn calls(target: &Target) -> Vec<Call> {
         "edited": { "text": manifest, "version": "unknown" } });
     let all = vec![
         form("/api/session/get", false, &[]),
+        form("/api/authentication/programs", false, &[]),
         form("/api/launchpad/get", false, &[]),
         form("/api/apps/registry", false, &[("app", "registry")]),
         form("/api/apps/alerts", false, &[("app", "alertmanager")]),

@@ -177,6 +177,8 @@ fn all_pages(env: &TestEnv) -> Vec<String> {
     );
     let mut found = pages(project, cluster, "shop", "pods", "any");
     found.push(format!("/projects/{project}/clusters/{cluster}/kubeconfig"));
+    // a program that is not offered: the ones that are, are large
+    found.push(format!("/projects/{project}/downloads/portico-plan9-386"));
     found
 }
 

@@ -208,6 +208,7 @@ async fn flaw_11_what_cannot_be_read_is_answered_in_json_and_never_in_html() {
             site.stack.acme()
         ),
         format!("/projects/{segment}/stream"),
+        format!("/projects/{acme}/downloads/{segment}"),
         format!(
             "/projects/{acme}/clusters/{}/namespaces/{segment}/pods/{segment}/exec",
             site.stack.acme()
