@@ -1,6 +1,6 @@
 //! What belongs to an object: its pods, its revisions, and the objects that refer to it or that it
 //! refers to.
-use super::{Health, ObjectRef, Refusal};
+use super::{Health, ObjectRef, Refusal, ResourceRef};
 use serde::{Deserialize, Serialize};
 
 /// A part of an object in a table: the ports of a Service, the rules of a Role.
@@ -47,10 +47,23 @@ pub struct RelatedView {
     pub revisions: Vec<Revision>,
     pub groups: Vec<RelatedGroup>,
     pub tables: Vec<DetailTable>,
+    /// Definitions of custom resources only.
+    #[serde(default)]
+    pub instances: Option<Instances>,
     /// Consequences in sentences: what happens to the data of a claim that is deleted.
     pub notes: Vec<String>,
     /// What could not be read, each with the reason in a sentence.
     pub gaps: Vec<Refusal>,
+}
+
+/// The objects of a custom resource, in all namespaces.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instances {
+    pub resource: ResourceRef,
+    /// As lists are titled: `Backups`.
+    pub title: String,
+    /// `None` if the viewer may not list them in the whole cluster.
+    pub count: Option<usize>,
 }
 
 /// The pods of an object.
@@ -150,13 +163,16 @@ pub enum Relation {
     ScaledBy,
     Scales,
     ProtectedBy,
+    Protects,
     RestrictedBy,
+    Restricts,
+    AppliesTo,
     Uses,
     UsedBy,
     BoundTo,
     Grants,
     GrantedBy,
-    Defines,
+    DefinedBy,
 }
 
 impl Relation {
@@ -172,13 +188,16 @@ impl Relation {
             Self::ScaledBy => "Scaled by",
             Self::Scales => "Scales",
             Self::ProtectedBy => "Protected by PodDisruptionBudgets",
+            Self::Protects => "Protects",
             Self::RestrictedBy => "Restricted by NetworkPolicies",
+            Self::Restricts => "Restricts",
+            Self::AppliesTo => "Applies to",
             Self::Uses => "Uses",
             Self::UsedBy => "Used by",
             Self::BoundTo => "Bound to",
             Self::Grants => "Grants the rights of",
             Self::GrantedBy => "Granted by",
-            Self::Defines => "Defines",
+            Self::DefinedBy => "Defined by",
         }
     }
 }

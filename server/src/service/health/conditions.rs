@@ -21,13 +21,18 @@ const FAILURE_CONDITIONS: [&str; 9] = [
 ];
 
 /// Condition types that indicate neither health nor a fault.
-const NEUTRAL_CONDITIONS: [&str; 5] = [
+const NEUTRAL_CONDITIONS: [&str; 7] = [
     "Progressing",
     "Suspended",
     "PodReadyToStartContainers",
     "DisruptionTarget",
     "NamesAccepted",
+    "ScalingLimited",
+    "DisruptionAllowed",
 ];
+
+/// Where an autoscaler of `autoscaling/v1` has its conditions.
+const CONDITIONS_ANNOTATION: &str = "autoscaling.alpha.kubernetes.io/conditions";
 
 /// Returns the object's conditions, each with its health.
 pub fn conditions(object: &Value) -> Vec<Condition> {
@@ -36,6 +41,7 @@ pub fn conditions(object: &Value) -> Vec<Condition> {
         .and_then(Value::as_str)
         .is_some_and(|phase| phase == "Succeeded");
     list(object)
+        .iter()
         .map(|condition| {
             let text = |name: &str| condition[name].as_str().unwrap_or_default().to_owned();
             let (kind, status, reason) = (text("type"), text("status"), text("reason"));
@@ -59,12 +65,16 @@ pub fn conditions(object: &Value) -> Vec<Condition> {
         .collect()
 }
 
-fn list(object: &Value) -> impl Iterator<Item = &Value> {
-    object
-        .pointer("/status/conditions")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
+fn list(object: &Value) -> Vec<Value> {
+    let in_status = object.pointer("/status/conditions");
+    if let Some(conditions) = in_status.and_then(Value::as_array) {
+        return conditions.clone();
+    }
+    let annotation = &object["metadata"]["annotations"][CONDITIONS_ANNOTATION];
+    annotation
+        .as_str()
+        .and_then(|text| serde_json::from_str(text).ok())
+        .unwrap_or_default()
 }
 
 fn health(kind: &str, status: &str) -> Health {
@@ -80,7 +90,7 @@ fn health(kind: &str, status: &str) -> Health {
 
 /// Assesses a kind without rules of its own: deletion, conditions, then its phase.
 pub fn generic(object: &Value) -> Assessment {
-    if object.pointer("/metadata/deletionTimestamp").is_some() {
+    if super::is_being_deleted(object) {
         return Assessment::new(Health::Progressing, "Being deleted");
     }
     let worst = conditions(object)

@@ -1,8 +1,13 @@
 //! The health of objects, with the reason in plain words. Total functions without I/O.
 mod conditions;
+mod cron_job;
+mod disruption;
+mod network;
 mod node;
 mod pod;
+mod quota;
 mod rollout;
+mod scaling;
 mod scheduling;
 mod storage;
 mod workload;
@@ -10,8 +15,9 @@ mod workload;
 pub use conditions::{EXISTS, conditions, generic};
 pub use node::{node, node_problems};
 pub use pod::{containers, not_started, pod};
+pub use quota::QUOTA_WARNING_PERCENT;
 pub use rollout::{failing, starting};
-pub use storage::{claim, volume};
+pub use storage::{claim, is_default_class, volume};
 pub use workload::{daemon_set, deployment, job, replica_set, stateful_set};
 
 use portico_domain::panel::{Health, ResourceRef};
@@ -63,9 +69,22 @@ pub fn assess(resource: &ResourceRef, object: &Value) -> Assessment {
         ("", "persistentvolumeclaims") => typed(object, claim),
         ("", "persistentvolumes") => typed(object, volume),
         ("", "nodes") => typed(object, node),
+        _ if is_being_deleted(object) => None,
+        ("", "services") => Some(network::service(object)),
+        ("networking.k8s.io" | "extensions", "ingresses") => Some(network::ingress(object)),
+        ("", "resourcequotas") => Some(quota::quota(object)),
+        ("autoscaling", "horizontalpodautoscalers") => Some(scaling::autoscaler(object)),
+        ("policy", "poddisruptionbudgets") => Some(disruption::budget(object)),
+        ("batch", "cronjobs") => Some(cron_job::cron_job(object)),
+        ("storage.k8s.io", "storageclasses") => Some(storage::class(object)),
         _ => None,
     };
     known.unwrap_or_else(|| generic(object))
+}
+
+/// Returns whether the deletion of an object has been requested.
+pub fn is_being_deleted(object: &Value) -> bool {
+    object.pointer("/metadata/deletionTimestamp").is_some()
 }
 
 fn typed<T: DeserializeOwned>(object: &Value, assess: fn(&T) -> Assessment) -> Option<Assessment> {

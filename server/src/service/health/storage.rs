@@ -1,7 +1,8 @@
 //! The health of volumes and volume claims.
-use super::{Assessment, sentence};
+use super::{Assessment, EXISTS, sentence};
 use k8s_openapi::api::core::v1::{PersistentVolume, PersistentVolumeClaim};
 use portico_domain::panel::Health;
+use serde_json::Value;
 
 pub fn claim(claim: &PersistentVolumeClaim) -> Assessment {
     let phase = claim
@@ -62,10 +63,38 @@ pub fn volume(volume: &PersistentVolume) -> Assessment {
     }
 }
 
+/// Assesses a storage class, which has no state of its own.
+pub fn class(object: &Value) -> Assessment {
+    if is_default_class(object) {
+        Assessment::ok("Default")
+    } else {
+        Assessment::ok(EXISTS)
+    }
+}
+
+/// Returns whether claims without a class get this one.
+pub fn is_default_class(object: &Value) -> bool {
+    let annotations = &object["metadata"]["annotations"];
+    [
+        "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
+    ]
+    .iter()
+    .any(|name| annotations[*name] == "true")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn the_default_class_is_named() {
+        let annotation = json!({"storageclass.kubernetes.io/is-default-class": "true"});
+        let default = json!({"metadata": {"annotations": annotation}});
+        assert_eq!(class(&default).status, "Default");
+        assert_eq!(class(&json!({"metadata": {}})).status, EXISTS);
+    }
 
     #[test]
     fn a_claim_without_a_volume_names_what_it_waits_for() {

@@ -8,6 +8,7 @@ mod replicas;
 pub mod roll_back;
 mod selector;
 pub mod state_change;
+mod surroundings;
 pub mod values;
 
 pub use actions::{confirm_replicas, restartable, scalable};
@@ -63,10 +64,11 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
 }
 
 /// Assesses an object as its page does: a workload by its pods too, so that replicas requested only
-/// just now are progress until their deadline.
+/// just now are progress until their deadline, and others by the objects on which they depend.
 pub async fn assess(api: &Api, object: &ObjectRef, value: &Value) -> Assessment {
     let first = health::assess(&object.resource, value);
-    replicas::settle(api, object, value, first).await
+    let first = replicas::settle(api, object, value, first).await;
+    surroundings::settle(api, object, value, first).await
 }
 
 /// Returns the object as YAML, for reading.

@@ -6,6 +6,7 @@ use crate::{
     components::{ErrorState, who_can_link},
     context::use_session,
     error::UiError,
+    format,
     hooks::{refresh_quietly, use_poll},
     pages::object::changes::Dialogs,
     routes,
@@ -13,7 +14,8 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
-    ObjectRef, ObjectView, Refusal, RelatedGroup, RelatedObject, RelatedView, ResourceRef,
+    Instances, ObjectRef, ObjectView, Refusal, RelatedGroup, RelatedObject, RelatedView,
+    ResourceRef,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -140,13 +142,38 @@ fn rest(related: RelatedView, object: &ObjectView, cluster: Uuid, dialogs: Dialo
         .collect_view();
     let revisions = (!related.revisions.is_empty())
         .then(|| revisions::view(related.revisions, object, cluster, dialogs));
+    let instances = related
+        .instances
+        .map(|instances| self::instances(&instances, &project, cluster));
     let groups = (!related.groups.is_empty()).then(|| groups(related.groups, &project, cluster));
     view! {
         {notes}
+        {instances}
         {tables}
         {revisions}
         {groups}
         {gaps(&related.gaps)}
+    }
+    .into_any()
+}
+
+/// Returns the number of objects of a definition, with a link to their list.
+fn instances(instances: &Instances, project: &str, cluster: Uuid) -> AnyView {
+    let href = routes::list(project, cluster, &instances.resource);
+    let text = match instances.count {
+        Some(0) => "There are none in this cluster.".to_owned(),
+        Some(count) => format!("{} in this cluster.", format::counted(count, "object")),
+        None => "Your roles do not show how many there are in the whole cluster.".to_owned(),
+    };
+    view! {
+        <div class="mt-4">
+            <Card title="Instances">
+                <p class="flex flex-wrap items-center gap-3">
+                    <a class="btn" href=href>{instances.title.clone()}</a>
+                    <span class="text-muted">{text}</span>
+                </p>
+            </Card>
+        </div>
     }
     .into_any()
 }

@@ -1,19 +1,24 @@
 //! What belongs to an object: its pods and revisions, and the objects related to it in both directions.
 //! Everything is read with the viewer's own token; what they may not read is named as a gap.
 mod around_pods;
+mod definition;
 mod deletion;
 mod groups;
-mod ingress;
+pub(super) mod ingress;
 mod label_match;
 mod pod_template;
 mod pods;
 mod reader;
 mod rollout;
+mod selected;
 mod storage;
 mod tables;
 mod used_by;
 
 pub use deletion::plan as plan_deletion;
+pub(super) use pod_template::items;
+pub(super) use pods::is_owned;
+pub(super) use reader::unread;
 pub use rollout::{stored_in, template};
 pub use storage::deletion_note;
 
@@ -50,11 +55,13 @@ pub async fn view(
         async { view.revisions = rollout::revisions(&reader, object, &value).await },
         by_kind(&reader, &mut found, object, &value,),
         async { view.tables = tables::of(&reader, object, &value).await },
+        async { view.instances = definition::instances(&reader, object, &value).await },
         async { view.notes = storage::notes(&reader, object, &value).await },
     );
     if is(object, "", "nodes") {
         view.pods = pods::on_node(&reader, &object.name).await;
     }
+    view.notes.extend(selected::note(object, &value));
     view.groups = found.into_groups();
     view.gaps = reader.into_gaps();
     Ok(view)
@@ -129,7 +136,20 @@ async fn by_kind(reader: &Reader<'_>, found: &mut Groups, object: &ObjectRef, va
         ("storage.k8s.io", "storageclasses") => storage::of_class(reader, found, name).await,
         ("autoscaling", "horizontalpodautoscalers") => {
             if let Some(target) = groups::by_kind(reader, &value["spec"]["scaleTargetRef"]) {
-                found.add(Relation::Scales, groups::named(reader, target));
+                let related = match reader.get(&target).await {
+                    Ok(Some(read)) => groups::assessed(reader, target, &read),
+                    Ok(None) => groups::missing(reader, target),
+                    Err(()) => groups::named(reader, target),
+                };
+                found.add(Relation::Scales, related);
+            }
+        }
+        ("policy", "poddisruptionbudgets") | ("networking.k8s.io", "networkpolicies") => {
+            selected::add_workloads(reader, found, object, value).await;
+        }
+        ("", "resourcequotas" | "limitranges") => {
+            if let Some(namespace) = &object.namespace {
+                found.add_named(reader, Relation::AppliesTo, ("", "namespaces"), namespace);
             }
         }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
@@ -139,6 +159,9 @@ async fn by_kind(reader: &Reader<'_>, found: &mut Groups, object: &ObjectRef, va
         }
         ("rbac.authorization.k8s.io", plural @ ("roles" | "clusterroles")) => {
             used_by::of_role(reader, found, plural, name).await;
+        }
+        (group, plural) if tables::is_custom(group) => {
+            definition::add(reader, found, group, plural);
         }
         _ => {}
     }

@@ -133,6 +133,24 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Returns the number of objects of a kind in the whole cluster, without reading them. `None`, with
+    /// a gap, if it cannot be read.
+    pub async fn count(&self, resource: &ResourceRef) -> Option<usize> {
+        let collection = path::collection(resource, None).ok()?;
+        let list = path::with_query(&collection, &[("limit", "1")]);
+        match self.api.get(&list).await {
+            Ok(answer) => {
+                let read = answer["items"].as_array().map_or(0, Vec::len);
+                let rest = answer["metadata"]["remainingItemCount"].as_u64();
+                Some(read + usize::try_from(rest.unwrap_or(0)).ok()?)
+            }
+            Err(error) => {
+                self.failed(resource, "list", None, &error);
+                None
+            }
+        }
+    }
+
     /// Reads one object. `Ok(None)`: it does not exist; `Err`: it cannot be read, which is a gap.
     pub async fn get(&self, object: &ObjectRef) -> Result<Option<Value>, ()> {
         match crate::kube::objects::get(self.api, object).await {
@@ -158,26 +176,37 @@ impl<'a> Reader<'a> {
         error: &KubeError,
     ) {
         let kind = self.plural_name(resource);
-        let refusal = match error {
-            KubeError::Refused(_) => Refusal::of(RightQuestion {
-                verb: verb.to_owned(),
-                group: resource.group.clone(),
-                resource: resource.plural.clone(),
-                subresource: String::new(),
-                namespace: namespace.map(str::to_owned),
-                name: None,
-            }),
-            other => other.sentence().into(),
-        };
+        let refusal = unread(resource, verb, namespace, error);
         self.gap(Refusal {
             reason: format!("{kind} are not included: {}", refusal.reason),
             ..refusal
         });
     }
 
-    fn plural_name(&self, resource: &ResourceRef) -> String {
+    /// Returns the name of a kind in the plural, as lists are titled.
+    pub fn plural_name(&self, resource: &ResourceRef) -> String {
         self.catalog
             .find(resource)
             .map_or_else(|| resource.plural.clone(), |kind| kind.plural_name())
+    }
+}
+
+/// Returns the reason why something was not read.
+pub fn unread(
+    resource: &ResourceRef,
+    verb: &str,
+    namespace: Option<&str>,
+    error: &KubeError,
+) -> Refusal {
+    match error {
+        KubeError::Refused(_) => Refusal::of(RightQuestion {
+            verb: verb.to_owned(),
+            group: resource.group.clone(),
+            resource: resource.plural.clone(),
+            subresource: String::new(),
+            namespace: namespace.map(str::to_owned),
+            name: None,
+        }),
+        other => other.sentence().into(),
     }
 }

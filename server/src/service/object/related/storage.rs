@@ -40,13 +40,16 @@ fn class_of(reader: &Reader<'_>, found: &mut Groups, value: &Value) {
     }
 }
 
+/// Adds the claims and volumes of a storage class, in all namespaces.
 pub async fn of_class(reader: &Reader<'_>, found: &mut Groups, name: &str) {
-    let mut volumes = reader
-        .list("", "persistentvolumes", Select::default())
-        .await;
-    volumes.retain(|volume| volume["spec"]["storageClassName"] == name);
-    let kind = ("", "persistentvolumes");
-    found.add_read(reader, Relation::UsedBy, kind, &volumes);
+    let kinds = ["persistentvolumeclaims", "persistentvolumes"];
+    let lists = kinds.map(|plural| reader.list_in("", plural, None, Select::default()));
+    let lists = futures::future::join_all(lists).await;
+    for (plural, list) in kinds.into_iter().zip(lists) {
+        let mut list = list.unwrap_or_default();
+        list.retain(|one| one["spec"]["storageClassName"] == name);
+        found.add_read(reader, Relation::UsedBy, ("", plural), &list);
+    }
 }
 
 /// Returns what happens to the data of a claim or volume that is deleted.

@@ -64,7 +64,7 @@ pub async fn add(reader: &Reader<'_>, found: &mut Groups, kind: Used, name: &str
     }
 }
 
-fn has_controller(value: &Value) -> bool {
+pub fn has_controller(value: &Value) -> bool {
     items(&value["metadata"]["ownerReferences"]).any(|owner| owner["controller"] == true)
 }
 

@@ -38,13 +38,16 @@ pub async fn of(reader: &Reader<'_>, object: &ObjectRef, value: &Value) -> Vec<D
             let spec = pod_template::spec_of(plural, value).unwrap_or(&Value::Null);
             containers::of(spec)
         }
-        (group, _) if group.contains('.') && !group.ends_with(BUILT_IN_SUFFIX) => {
-            generic::fields(value)
-        }
+        (group, _) if is_custom(group) => generic::fields(value),
         _ => Vec::new(),
     };
     tables.retain(|table| !table.rows.is_empty());
     tables
+}
+
+/// Returns whether a group has kinds of its own that are not of Kubernetes itself.
+pub fn is_custom(group: &str) -> bool {
+    group.contains('.') && !group.ends_with(BUILT_IN_SUFFIX)
 }
 
 fn has_pods(object: &ObjectRef) -> bool {

@@ -8,13 +8,10 @@ use super::{
     rbac::subject_cells,
     status, table, text,
 };
-use crate::service::quantity::number;
+use crate::service::{health::QUOTA_WARNING_PERCENT, quantity::number};
 use portico_domain::panel::{DetailCell, DetailTable, Health};
 use serde_json::Value;
 use std::collections::BTreeSet;
-
-/// Share of a quota in percent from which it needs attention.
-const QUOTA_WARNING_PERCENT: f64 = 90.0;
 
 /// Returns what of a quota is used.
 pub fn quota(value: &Value) -> DetailTable {
@@ -119,8 +116,17 @@ pub async fn of_namespace(reader: &Reader<'_>) -> Vec<DetailTable> {
     let mut limit_table = table("Limits", &[], Vec::new());
     for range in &ranges {
         let of_range = limits(range);
-        limit_table.columns = of_range.columns;
-        limit_table.rows.extend(of_range.rows);
+        let name = range["metadata"]["name"].as_str().unwrap_or_default();
+        let object = reader.reference("", "limitranges", name);
+        limit_table.columns = std::iter::once("LimitRange".to_owned())
+            .chain(of_range.columns)
+            .collect();
+        let rows = of_range.rows.into_iter().map(|cells| {
+            let mut row = vec![link(name, object.clone())];
+            row.extend(cells);
+            row
+        });
+        limit_table.rows.extend(rows);
     }
     let access = bindings
         .iter()
