@@ -17,7 +17,8 @@ use portico_domain::panel::{
 use serde_json::{Value, json};
 use std::time::Duration;
 
-async fn create(client: &Client, namespace: &str, object: Value) {
+/// Creates an object of any kind.
+pub async fn create(client: &Client, namespace: &str, object: Value) {
     let object: DynamicObject = serde_json::from_value(object).unwrap();
     let types = object.types.clone().unwrap();
     let gvk = kube::core::GroupVersionKind::try_from(&types).unwrap();
@@ -36,7 +37,7 @@ async fn create(client: &Client, namespace: &str, object: Value) {
         .unwrap();
 }
 
-fn object(group: &str, version: &str, plural: &str, namespace: &str, name: &str) -> ObjectRef {
+pub fn object(group: &str, version: &str, plural: &str, namespace: &str, name: &str) -> ObjectRef {
     ObjectRef {
         resource: ResourceRef::new(group, version, plural),
         namespace: Some(namespace.to_owned()),
@@ -45,7 +46,7 @@ fn object(group: &str, version: &str, plural: &str, namespace: &str, name: &str)
 }
 
 /// A Deployment without replicas, so that no node has to run it.
-fn deployment(image: &str) -> Value {
+pub fn deployment(image: &str) -> Value {
     json!({
         "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
         "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}, "template": {
@@ -56,7 +57,7 @@ fn deployment(image: &str) -> Value {
     })
 }
 
-fn names(view: &RelatedView, relation: Relation) -> Vec<String> {
+pub fn names(view: &RelatedView, relation: Relation) -> Vec<String> {
     let group = view.groups.iter().find(|group| group.relation == relation);
     let objects = group
         .map(|group| group.objects.as_slice())
@@ -472,7 +473,7 @@ async fn need_23_a_namespace_shows_its_quota_limits_and_who_has_access() {
         table.unwrap_or_else(|| panic!("{title}: {:?}", view.tables))
     };
     assert_eq!(table("Quota").rows[0][1].text, "configmaps");
-    assert_eq!(table("Limits").rows[0][4].text, "64Mi");
+    assert_eq!(table("Limits").rows[0][5].text, "64Mi");
     let roles: Vec<_> = table("Who has access")
         .rows
         .iter()

@@ -76,7 +76,6 @@ fn composed(resource: &ResourceRef, value: &Value) -> Vec<Option<Field>> {
                 ))
             },
         )],
-        ("", "namespaces") => vec![strings("Finalizers", "/spec/finalizers")],
         ("apiextensions.k8s.io", "customresourcedefinitions") => vec![
             strings("Short names", "/spec/names/shortNames"),
             strings("Categories", "/spec/names/categories"),
