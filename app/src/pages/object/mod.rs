@@ -31,8 +31,8 @@ use portico_domain::{
 use std::time::Duration;
 use uuid::Uuid;
 
-/// How often a progressing object is read, in addition to its changes.
-const PROGRESS_POLL_INTERVAL: Duration = Duration::from_secs(30);
+/// How often an object is read in addition to its changes, if its health changes without them.
+const HEALTH_POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 #[component]
 pub fn Object() -> impl IntoView {
@@ -83,12 +83,14 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
     follow(cluster, object.clone(), gone, again);
     let is_shown = Memo::new(move |_| tab.get() == Tab::Overview);
     let related = overview::Related::read(cluster, &object, changes, is_shown);
-    // progress becomes a warning when its deadline passes, which changes nothing in the object
-    use_poll(PROGRESS_POLL_INTERVAL, move || {
+    // progress becomes a warning when its deadline passes, and a Service depends on its endpoints:
+    // neither changes the object
+    let depends_on_others = depends_on_others(&object.resource);
+    use_poll(HEALTH_POLL_INTERVAL, move || {
         let progressing = data.try_with_untracked(
             |data| matches!(data, Some(Ok(object)) if object.health == Health::Progressing),
         );
-        if progressing == Some(true) {
+        if depends_on_others || progressing == Some(true) {
             again.run(());
         }
     });
@@ -148,6 +150,14 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
         <ChangeDialog cluster dialogs again />
     }
     .into_any()
+}
+
+/// Returns whether the health of a kind depends on objects whose changes are not followed.
+fn depends_on_others(resource: &ResourceRef) -> bool {
+    matches!(
+        resource.plural.as_str(),
+        "services" | "ingresses" | "cronjobs"
+    )
 }
 
 /// Loads the object again whenever the cluster reports a change.

@@ -35,14 +35,14 @@ pub(super) async fn assess(
         list(api, &jobs, namespace, "", "application/json"),
         warnings(api, object, value),
     );
-    judged(value, first, &jobs, &warnings)
+    combine(value, first, &jobs, &warnings)
 }
 
 fn jobs() -> ResourceRef {
     ResourceRef::new("batch", "v1", "jobs")
 }
 
-fn judged(value: &Value, first: Assessment, jobs: &Reading, warnings: &[EventRow]) -> Assessment {
+fn combine(value: &Value, first: Assessment, jobs: &Reading, warnings: &[EventRow]) -> Assessment {
     if let Some(missed) = missed(value, warnings) {
         return Assessment::new(Health::Warning, "Missed a run").because(format!(
             "A job was not started at its time ({}): {} Check its schedule, its starting deadline, \
@@ -120,13 +120,13 @@ mod tests {
         let early = job("early", "2026-11-21T09:00:00Z", "Complete");
         let late = job("late", "2026-11-21T10:00:00Z", "Failed");
         let jobs = listed(vec![late.clone(), early.clone()]);
-        let failed = judged(&cron_job(), first.clone(), &jobs, &[]);
+        let failed = combine(&cron_job(), first.clone(), &jobs, &[]);
         assert_eq!(failed.status, "Last job failed");
         assert!(failed.reason.unwrap().contains("late, failed"));
         // a later success ends it
         let newer = job("newer", "2026-11-21T11:00:00Z", "Complete");
         let jobs = listed(vec![newer, late, early]);
-        assert_eq!(judged(&cron_job(), first.clone(), &jobs, &[]), first);
+        assert_eq!(combine(&cron_job(), first.clone(), &jobs, &[]), first);
     }
 
     #[test]
@@ -145,19 +145,19 @@ mod tests {
         let first = Assessment::ok("Scheduled");
         let none = listed(Vec::new());
         let later = [event("2026-11-21T10:30:00Z")];
-        let missed = judged(&cron_job(), first.clone(), &none, &later);
+        let missed = combine(&cron_job(), first.clone(), &none, &later);
         assert_eq!(
             (missed.health, missed.status.as_str()),
             (Health::Warning, "Missed a run")
         );
         let earlier = [event("2026-11-21T09:30:00Z")];
-        assert_eq!(judged(&cron_job(), first.clone(), &none, &earlier), first);
+        assert_eq!(combine(&cron_job(), first.clone(), &none, &earlier), first);
     }
 
     #[test]
     fn jobs_that_may_not_be_listed_are_named() {
         let refused = Err("Your roles do not include list on jobs in shop.".to_owned());
-        let assessment = judged(&cron_job(), Assessment::ok("Scheduled"), &refused, &[]);
+        let assessment = combine(&cron_job(), Assessment::ok("Scheduled"), &refused, &[]);
         assert_eq!(assessment.health, Health::Ok);
         assert!(assessment.reason.unwrap().contains("list on jobs"));
     }

@@ -49,10 +49,10 @@ pub(super) async fn assess(
         endpoints,
         secrets,
     };
-    judged(value, first, &behind, Timestamp::now())
+    combine(value, first, &behind, Timestamp::now())
 }
 
-fn judged(value: &Value, first: Assessment, behind: &Behind, now: Timestamp) -> Assessment {
+fn combine(value: &Value, first: Assessment, behind: &Behind, now: Timestamp) -> Assessment {
     let mut found = problems(value, behind);
     let left_out = found.len().saturating_sub(MAX_PROBLEMS);
     found.truncate(MAX_PROBLEMS);
@@ -205,7 +205,7 @@ mod tests {
             "spec": {"tls": [{"secretName": "web-tls"}],
                 "rules": [{"http": {"paths": [{"path": "/", "pathType": "Prefix",
                     "backend": {"service": {"name": "web", "port": {"number": 80}}}}]}}]}});
-        judged(
+        combine(
             &ingress,
             Assessment::ok("Present"),
             behind,
