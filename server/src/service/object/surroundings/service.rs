@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_without_endpoints_says_whether_its_selector_matches_pods() {
+    fn a_service_without_endpoints_shows_whether_its_selector_matches_pods() {
         for (pods, health, status, word) in [
             (None, Health::Warning, "No endpoints", "no selector"),
             (
