@@ -60,7 +60,7 @@ pub fn kubeconfig(project: &str, cluster: Uuid, label: &'static str) -> AnyView 
 
 fn steps(help: &TerminalHelp, programs: &str, install: &str) -> AnyView {
     let download = view! {
-        <a href=programs.to_owned()>"Download the portico program"</a>
+        <a href=programs.to_owned() rel="external">"Download the portico program"</a>
         " and put it on your path"
     };
     let steps = [

@@ -54,6 +54,7 @@ pub(super) async fn assess(
 
 fn combine(value: &Value, first: Assessment, behind: &Behind, now: Timestamp) -> Assessment {
     let mut found = problems(value, behind);
+    found.sort_by_key(|problem| problem.health.severity());
     let left_out = found.len().saturating_sub(MAX_PROBLEMS);
     found.truncate(MAX_PROBLEMS);
     if first.health != Health::Ok {
@@ -62,7 +63,7 @@ fn combine(value: &Value, first: Assessment, behind: &Behind, now: Timestamp) ->
     let mut whole = worst(found).unwrap_or_else(|| Assessment::ok("Ready"));
     let mut sentences: Vec<String> = whole.reason.take().into_iter().collect();
     if left_out > 0 {
-        sentences.push(format!("{left_out} more of its routes have problems."));
+        sentences.push(format!("{left_out} more problems are not named here."));
     }
     for (what, reading) in [
         ("The Services behind it", &behind.services),
