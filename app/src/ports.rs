@@ -104,6 +104,9 @@ pub trait Panel: Objects + Manifests + Send + Sync {
     async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError>;
     async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError>;
     /// Returns the programs that users may download for their own machines.
+    ///
+    /// # Errors
+    /// `NotPermitted` without a role in the project.
     async fn programs(&self) -> Result<ProgramsView, UiError>;
     /// Sends a real request with a new cluster token; a failure is a result.
     async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError>;

@@ -49,7 +49,11 @@ pub async fn program(
     caller: Caller,
     request: Request,
 ) -> Response {
-    let Some(offer) = services.programs.find(&file).await else {
+    let programs = match services.programs(&caller) {
+        Ok(programs) => programs,
+        Err(error) => return refused(error, &caller),
+    };
+    let Some(offer) = programs.find(&file).await else {
         let error = ServiceError::not_found("No program with this name is offered here.");
         return refused(error, &caller);
     };

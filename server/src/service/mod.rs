@@ -91,6 +91,12 @@ impl Services {
             .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))
     }
 
+    /// Returns the programs that a user with a role in the project of the URL may download.
+    pub fn programs(&self, caller: &Caller) -> Result<&programs::Programs, ServiceError> {
+        caller.project().ok_or(KubeError::NoToken)?;
+        Ok(&self.programs)
+    }
+
     /// Returns the names that the caller may see.
     pub fn names<'a>(&'a self, caller: &'a Caller) -> Names<'a> {
         Names {

@@ -301,7 +301,8 @@ impl Panel for PanelService {
     }
 
     async fn programs(&self) -> Result<ProgramsView, UiError> {
-        Ok(self.services.programs.view(self.caller.platform()).await)
+        let programs = self.ui(self.services.programs(&self.caller))?;
+        Ok(programs.view(self.caller.platform()).await)
     }
 
     async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError> {

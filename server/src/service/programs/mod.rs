@@ -14,7 +14,7 @@ use std::{
 /// The running program, also after its file was replaced by an upgrade.
 const OWN_PROGRAM: &str = "/proc/self/exe";
 /// How long a page waits for digests that are not computed yet.
-const PATIENCE: Duration = Duration::from_millis(1500);
+const PATIENCE: Duration = Duration::from_millis(700);
 /// Maximum number of files of the directory that are offered.
 const MAX_FILES: usize = 32;
 

@@ -240,4 +240,82 @@ mod tests {
             ["Image pull Secrets: registry", "Secrets: token-1"]
         );
     }
+
+    #[test]
+    fn no_kind_of_the_panel_has_an_empty_summary() {
+        let template = json!({"spec": {"containers": [{"image": "web:1"}]}});
+        for (group, plural, value) in [
+            ("apps", "deployments", json!({"spec": {"replicas": 1}})),
+            ("apps", "statefulsets", json!({"spec": {"replicas": 1}})),
+            (
+                "apps",
+                "daemonsets",
+                json!({"status": {"desiredNumberScheduled": 1}}),
+            ),
+            ("apps", "replicasets", json!({"spec": {"replicas": 1}})),
+            ("batch", "jobs", json!({"spec": {"template": template}})),
+            ("batch", "cronjobs", json!({"spec": {"schedule": "@daily"}})),
+            ("", "pods", json!({"spec": {"restartPolicy": "Always"}})),
+            ("", "nodes", json!({"spec": {"podCIDR": "10.0.0.0/24"}})),
+            ("", "namespaces", json!({"status": {"phase": "Active"}})),
+            ("", "services", json!({"spec": {"type": "ClusterIP"}})),
+            (
+                "networking.k8s.io",
+                "ingresses",
+                json!({"spec": {"rules": [{"host": "shop.example.org"}]}}),
+            ),
+            (
+                "networking.k8s.io",
+                "networkpolicies",
+                json!({"spec": {"podSelector": {}}}),
+            ),
+            ("", "configmaps", json!({"data": {"a": "b"}})),
+            ("", "secrets", json!({"type": "Opaque"})),
+            (
+                "",
+                "persistentvolumeclaims",
+                json!({"spec": {"volumeMode": "Filesystem"}}),
+            ),
+            (
+                "",
+                "persistentvolumes",
+                json!({"spec": {"csi": {"driver": "cinder.csi.openstack.org"}}}),
+            ),
+            ("storage.k8s.io", "storageclasses", json!({})),
+            ("", "serviceaccounts", json!({"secrets": [{"name": "t"}]})),
+            (
+                "rbac.authorization.k8s.io",
+                "rolebindings",
+                json!({"roleRef": {"kind": "Role", "name": "r"}}),
+            ),
+            (
+                "",
+                "limitranges",
+                json!({"spec": {"limits": [{"type": "Container"}]}}),
+            ),
+            (
+                "",
+                "resourcequotas",
+                json!({"spec": {"scopes": ["NotTerminating"]}}),
+            ),
+            (
+                "autoscaling",
+                "horizontalpodautoscalers",
+                json!({"spec": {"maxReplicas": 3}}),
+            ),
+            (
+                "policy",
+                "poddisruptionbudgets",
+                json!({"spec": {"minAvailable": 1}}),
+            ),
+            (
+                "apiextensions.k8s.io",
+                "customresourcedefinitions",
+                json!({"spec": {"scope": "Namespaced"}}),
+            ),
+        ] {
+            let resource = ResourceRef::new(group, "v1", plural);
+            assert!(!fields(&resource, &value).is_empty(), "{plural}");
+        }
+    }
 }
