@@ -57,10 +57,10 @@ pub async fn program(
         let error = ServiceError::not_found("No program with this name is offered here.");
         return refused(error, &caller);
     };
-    let mut response = match ServeFile::new(&offer.path).oneshot(request).await {
-        Ok(response) => response.into_response(),
-        Err(never) => match never {},
-    };
+    let served = ServeFile::new(&offer.path).oneshot(request).await;
+    let mut response = served
+        .unwrap_or_else(|never| match never {})
+        .into_response();
     if response.status().is_success() {
         let headers = response.headers_mut();
         headers.insert(
