@@ -3,7 +3,14 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
-    AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction, BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DeletionPlan, DrainOptions, DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView, PlannedDocument, ProgramsView, RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, StateChange, TextDiff, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView, WhoCanView,
+    AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
+    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DeletionPlan,
+    DrainOptions, DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView,
+    GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView,
+    PlannedDocument, ProgramsView, Reading, RebasedText, RegistryView, RelatedView, ResourceKind,
+    ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer,
+    Selection, SelfTest, SessionView, StateChange, TextDiff, UsageView, UserTest, UserTestRequest,
+    VisibleNamespaces, WhatCanView, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -187,6 +194,8 @@ pub trait Objects {
         uid: String,
         revision: i64,
     ) -> Result<ChangeDone, UiError>;
+    /// Returns the CPU and memory that a pod, a workload's pods, a namespace or a node uses.
+    async fn usage(&self, cluster: Uuid, object: ObjectRef) -> Result<Reading<UsageView>, UiError>;
     /// Returns the values of a ConfigMap or a Secret; those of a Secret are audited.
     async fn values(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<DataValue>, UiError>;
 }

@@ -5,7 +5,7 @@ use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
     ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
-    ObjectView, RelatedView, StateChange, TextDiff,
+    ObjectView, Reading, RelatedView, StateChange, TextDiff, UsageView,
 };
 use uuid::Uuid;
 
@@ -176,6 +176,12 @@ pub async fn roll_back(
         super::back_with_notice(&page, super::FormNotice::Change);
     }
     Ok(done)
+}
+
+/// Returns the CPU and memory that an object uses.
+#[server(prefix = "/api", endpoint = "objects/usage", input = Json, output = Json, client = PanelClient)]
+pub async fn get_usage(cluster: Uuid, object: ObjectRef) -> Result<Reading<UsageView>, UiError> {
+    super::answer(super::panel()?.usage(cluster, object).await)
 }
 
 /// Returns the values of a ConfigMap or a Secret.

@@ -5,6 +5,7 @@
 mod changes;
 pub mod panel;
 mod print;
+pub mod prometheus;
 mod role;
 mod rules;
 mod schema;

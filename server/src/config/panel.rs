@@ -1,4 +1,5 @@
 //! `[panel]`: the configuration of the panel's server.
+use super::prometheus::PrometheusConfig;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -58,6 +59,9 @@ pub struct PanelConfig {
     /// Limits of one session.
     #[serde(default)]
     pub streams: StreamLimits,
+    /// Where usage is read.
+    #[serde(default)]
+    pub prometheus: Option<PrometheusConfig>,
 }
 
 /// `[panel.streams]`: what one session may keep open in one process of the panel. When a limit is

@@ -152,6 +152,13 @@ impl Config {
         if let Some(Err(error)) = self.panel.as_ref().map(|panel| panel.streams.validate()) {
             problems.push(Problem::new("", error.to_string()));
         }
+        let prometheus = self
+            .panel
+            .as_ref()
+            .and_then(|panel| panel.prometheus.as_ref());
+        if let Some(Err(error)) = prometheus.map(|section| section.validate(&self.clusters)) {
+            problems.push(Problem::new("", error.to_string()));
+        }
         if let Some(Err(error)) = self.kube_auth.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));
         }

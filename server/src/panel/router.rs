@@ -14,6 +14,7 @@ use crate::{
         details::Details,
         lists::Arrangements,
         programs::Programs,
+        usage::{Prometheus, PrometheusSetupError},
     },
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
@@ -64,6 +65,8 @@ pub enum PanelError {
     Key(#[from] portico_assertion::keys::KeyError),
     #[error("the client for apps and metrics: {0}")]
     Client(#[from] reqwest::Error),
+    #[error(transparent)]
+    Prometheus(#[from] PrometheusSetupError),
 }
 
 /// Makes the panel's router. Must be called inside the async runtime, after a rustls provider is
@@ -71,6 +74,12 @@ pub enum PanelError {
 pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
     let key = PrivateKey::read(&parts.config.private_key_file)?;
     let gatekeeper = Gatekeeper::new(parts.verifier, vec![key], &parts.public_url);
+    let prometheus = parts
+        .config
+        .prometheus
+        .as_ref()
+        .map(|section| Prometheus::new(section, &parts.clusters))
+        .transpose()?;
     let services = Arc::new(Services {
         clusters: Clusters::new(parts.clusters),
         apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
@@ -87,6 +96,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         arrangements: Arrangements::default(),
         details: Details::default(),
         programs: Programs::new(parts.config.downloads),
+        prometheus,
     });
     // absolute: a relative one is looked for beside the program
     let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();

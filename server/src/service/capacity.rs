@@ -146,7 +146,7 @@ async fn add_up(api: &Api, namespace: Option<&str>) -> Result<(u64, u64, u64), K
 
 /// Returns the requests that the scheduler uses: the containers together, or the largest init
 /// container.
-fn requests(pod: &Pod) -> (u64, u64) {
+pub(super) fn requests(pod: &Pod) -> (u64, u64) {
     let Some(spec) = &pod.spec else {
         return (0, 0);
     };
@@ -178,25 +178,12 @@ fn requests(pod: &Pod) -> (u64, u64) {
 
 /// Returns a CPU quantity in millicores.
 fn millicores(quantity: &Quantity) -> u64 {
-    round(number(quantity) * 1000.0)
+    quantity::millicores(&quantity.0)
 }
 
 /// Returns a quantity in its base unit.
 fn bytes(quantity: &Quantity) -> u64 {
-    round(number(quantity))
-}
-
-fn number(quantity: &Quantity) -> f64 {
-    quantity::number(&quantity.0).unwrap_or(0.0)
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "clamped to the range before"
-)]
-fn round(value: f64) -> u64 {
-    value.clamp(0.0, 9e18).ceil() as u64
+    quantity::whole(&quantity.0)
 }
 
 #[cfg(test)]

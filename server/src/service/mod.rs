@@ -24,6 +24,7 @@ pub mod row_health;
 mod search;
 mod support;
 mod text_diff;
+pub mod usage;
 
 pub use apps::Apps;
 pub use panel::PanelService;
@@ -61,6 +62,8 @@ pub struct Services {
     pub arrangements: lists::Arrangements,
     pub details: details::Details,
     pub programs: programs::Programs,
+    /// `None`: usage is read from `metrics.k8s.io` only.
+    pub prometheus: Option<usage::Prometheus>,
 }
 
 impl Services {

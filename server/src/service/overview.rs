@@ -1,5 +1,11 @@
 //! Clusters: a card on the launchpad, and the overview page.
-use super::{attention, details::Details, error::ServiceError, health, rights, support};
+use super::{
+    attention,
+    details::Details,
+    error::ServiceError,
+    health, rights, support,
+    usage::{self, Prometheus},
+};
 use crate::kube::{Api, KubeError, api::Call, path};
 use k8s_openapi::api::core::v1::Node;
 use portico_domain::{
@@ -117,6 +123,13 @@ fn count_nodes(card: &mut ClusterCard, nodes: &[Node]) {
     }
 }
 
+/// What a cluster's page is made from, besides the API server.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    pub details: &'a Details,
+    pub prometheus: Option<&'a Prometheus>,
+}
+
 /// Returns the whole page. A cluster that does not respond is reported at once, not after every
 /// part of it.
 pub async fn overview(
@@ -124,11 +137,11 @@ pub async fn overview(
     record: &ClusterRecord,
     portico_url: &str,
     asks_for: &str,
-    details: &Details,
+    sources: Sources<'_>,
     patience: Duration,
 ) -> ClusterOverview {
     let mut page = match ready(&api).await {
-        Ok(()) => open_page(&api, record, asks_for, details, patience).await,
+        Ok(()) => open_page(&api, record, asks_for, sources, patience).await,
         Err(error) => closed_page(record, &error),
     };
     page.terminal.portico_url = portico_url.to_owned();
@@ -139,9 +152,13 @@ async fn open_page(
     api: &Api,
     record: &ClusterRecord,
     asks_for: &str,
-    details: &Details,
+    sources: Sources<'_>,
     patience: Duration,
 ) -> ClusterOverview {
+    let Sources {
+        details,
+        prometheus,
+    } = sources;
     let named = Named {
         id: record.id.to_string(),
         name: record.name.clone(),
@@ -154,11 +171,12 @@ async fn open_page(
         };
         (nodes, sums)
     };
-    let (version, (nodes, capacity), rights, findings) = tokio::join!(
+    let (version, (nodes, capacity), rights, findings, usage) = tokio::join!(
         version(api),
         with_capacity,
         rights::summaries(api),
         details.attention(api, &named, patience),
+        usage::of_cluster(prometheus, api, patience),
     );
     let mut card = closed_card(record, Health::Ok, "Ready".to_owned());
     card.version = version.clone().ok();
@@ -186,6 +204,7 @@ async fn open_page(
             .map(|version| support::support(&version, today)),
         nodes: reading(nodes.map(|nodes| node_rows(&nodes))),
         capacity: capacity.map_or_else(|| Reading::Unavailable(String::new()), reading),
+        usage,
         rights,
         is_pending,
         ..frame(record)
@@ -213,6 +232,7 @@ fn frame(record: &ClusterRecord) -> ClusterOverview {
         version: None,
         nodes: Reading::Unavailable(String::new()),
         capacity: Reading::Unavailable(String::new()),
+        usage: Reading::Unavailable(String::new()),
         rights: Vec::new(),
         is_pending: false,
         terminal: TerminalHelp {

@@ -28,6 +28,26 @@ pub fn number(text: &str) -> Option<f64> {
     with_unit.or_else(|| text.parse().ok())
 }
 
+/// Returns a quantity of CPU in millicores; 0 for a text that is not one.
+pub fn millicores(text: &str) -> u64 {
+    round_up(number(text).unwrap_or(0.0) * 1_000.0)
+}
+
+/// Returns a quantity in its whole base unit, such as bytes; 0 for a text that is not one.
+pub fn whole(text: &str) -> u64 {
+    round_up(number(text).unwrap_or(0.0))
+}
+
+/// Rounds up to a whole number; negative values are 0.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to the range before"
+)]
+pub fn round_up(value: f64) -> u64 {
+    value.clamp(0.0, 9e18).ceil() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,5 +60,16 @@ mod tests {
         assert_eq!(number("3"), Some(3.0));
         assert_eq!(number("many"), None);
         assert_eq!(number(""), None);
+    }
+
+    #[test]
+    fn need_07_usage_in_nanocores_is_at_least_a_millicore() {
+        assert_eq!(millicores("0"), 0);
+        assert_eq!(millicores("137n"), 1);
+        assert_eq!(millicores("12345678n"), 13);
+        assert_eq!(millicores("1500u"), 2);
+        assert_eq!(millicores("2"), 2_000);
+        assert_eq!(whole("11264Ki"), 11_534_336);
+        assert_eq!((whole("-1"), whole("many")), (0, 0));
     }
 }

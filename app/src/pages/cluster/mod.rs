@@ -6,6 +6,7 @@ use crate::{
     cluster_states::use_cluster_states,
     components::{Age, AttentionList, ErrorState, NameList, PageHead, not_permitted},
     context::use_session,
+    error::UiError,
     format,
     hooks::{keep_fresh, refresh_quietly},
     pages::{not_found::Nowhere, use_cluster_id},
@@ -17,7 +18,7 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
-    Capacity, ClusterOverview, NodeRow, ObjectRef, Reading, ResourceRef, RightsSummary,
+    Capacity, ClusterOverview, CpuMemory, NodeRow, ObjectRef, Reading, ResourceRef, RightsSummary,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -39,14 +40,27 @@ fn Overview(cluster: Uuid) -> impl IntoView {
         move |_| get_cluster(cluster, false),
     );
     let outdated = RwSignal::new(false);
-    keep_fresh(data, Duration::from_secs(15), outdated, move || {
-        get_cluster(cluster, true)
-    });
+    // what is used differs every time; the page must not be replaced for that
+    let usage = RwSignal::new(None::<Reading<CpuMemory>>);
+    let ask = move || async move {
+        let mut page = get_cluster(cluster, true).await?;
+        let shown = data.try_with_untracked(|shown| match shown {
+            Some(Ok(shown)) => Some(shown.usage.clone()),
+            _ => None,
+        });
+        let newest = page.usage.clone();
+        if let Some(shown) = shown.flatten() {
+            page.usage = shown;
+        }
+        let _ = usage.try_set(Some(newest));
+        Ok::<_, UiError>(page)
+    };
+    keep_fresh(data, Duration::from_secs(15), outdated, ask);
     // what takes long in a large cluster follows
     Effect::new(move |_| {
         let is_pending = data.with(|data| matches!(data, Some(Ok(data)) if data.is_pending));
         if is_pending {
-            refresh_quietly(data, outdated, get_cluster(cluster, true));
+            refresh_quietly(data, outdated, ask());
         }
     });
     let retry = Callback::new(move |()| data.refetch());
@@ -61,7 +75,7 @@ fn Overview(cluster: Uuid) -> impl IntoView {
         <Suspense fallback=|| view! { <SkeletonPage /> }>
             {move || Suspend::new(async move {
                 match data.await {
-                    Ok(data) => full(data, &session.project.get_untracked()),
+                    Ok(data) => full(data, usage, &session.project.get_untracked()),
                     Err(error) => view! {
                         <PageHead title="Cluster" />
                         <div class="card"><ErrorState error retry /></div>
@@ -74,7 +88,11 @@ fn Overview(cluster: Uuid) -> impl IntoView {
     .into_any()
 }
 
-fn full(data: ClusterOverview, project: &str) -> AnyView {
+fn full(
+    data: ClusterOverview,
+    usage: RwSignal<Option<Reading<CpuMemory>>>,
+    project: &str,
+) -> AnyView {
     let cluster = data.card.id;
     use_cluster_states().note(&data.card);
     let nodes = nodes(data.nodes, data.card.nodes_total, project, cluster);
@@ -88,7 +106,9 @@ fn full(data: ClusterOverview, project: &str) -> AnyView {
         )
     } else {
         let attention = view! { <AttentionList items=data.attention gaps=data.attention_gaps /> };
-        (attention.into_any(), capacity(data.capacity))
+        let first = data.usage;
+        let usage = Signal::derive(move || usage.get().unwrap_or_else(|| first.clone()));
+        (attention.into_any(), capacity(data.capacity, usage))
     };
     let badges = view! {
         <Status tone=Tone::from(data.card.health) text=data.card.status />
@@ -135,7 +155,7 @@ fn pending(text: &'static str) -> AnyView {
     .into_any()
 }
 
-fn capacity(reading: Reading<Capacity>) -> AnyView {
+fn capacity(reading: Reading<Capacity>, usage: Signal<Reading<CpuMemory>>) -> AnyView {
     match reading {
         Reading::NotPermitted(refusal) => not_permitted("see the capacity", &refusal),
         Reading::Unavailable(reason) => unavailable(reason),
@@ -181,10 +201,46 @@ fn capacity(reading: Reading<Capacity>) -> AnyView {
                         text=format!("{} of {}", known.pods, known.pods_allocatable)
                     />
                     {known.limits.map(|limits| view! { <p class="text-muted">{limits}</p> })}
+                    {move || used(usage.get(), known.cpu_allocatable, known.memory_allocatable)}
                 </div>
             }
             .into_any()
         }
+    }
+}
+
+/// Returns what the nodes use of what they can allocate, or why it is not known.
+fn used(reading: Reading<CpuMemory>, cpu_allocatable: u64, memory_allocatable: u64) -> AnyView {
+    match reading {
+        Reading::NotPermitted(reason) | Reading::Unavailable(reason) => view! {
+            <p class="text-muted" data-part="usage">"Usage unknown. "{reason}</p>
+        }
+        .into_any(),
+        Reading::Known(used) => view! {
+            <div class="grid gap-4" data-part="usage">
+                <Meter
+                    label="CPU in use"
+                    part=used.cpu
+                    whole=cpu_allocatable
+                    text=format!(
+                        "{} of {} cores",
+                        format::cores(used.cpu),
+                        format::cores(cpu_allocatable),
+                    )
+                />
+                <Meter
+                    label="Memory in use"
+                    part=used.memory
+                    whole=memory_allocatable
+                    text=format!(
+                        "{} of {}",
+                        format::bytes(used.memory),
+                        format::bytes(memory_allocatable),
+                    )
+                />
+            </div>
+        }
+        .into_any(),
     }
 }
 

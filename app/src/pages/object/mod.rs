@@ -83,6 +83,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
     follow(cluster, object.clone(), gone, again);
     let is_shown = Memo::new(move |_| tab.get() == Tab::Overview);
     let related = overview::Related::read(cluster, &object, changes, is_shown);
+    let usage = overview::Usage::read(cluster, &object, is_shown);
     // progress becomes a warning when its deadline passes, and a Service depends on its endpoints:
     // neither changes the object
     let depends_on_others = depends_on_others(&object.resource);
@@ -132,7 +133,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
                     match data.await {
                         Ok(object) => {
                             let crumbs = crumbs(Some(&object.kind));
-                            let shown = Shown { cluster, tab, dialogs, related, changes, gone };
+                            let shown = Shown { cluster, tab, dialogs, related, usage, changes, gone };
                             shown.view(object, crumbs)
                         }
                         Err(error) => view! {
@@ -215,6 +216,7 @@ struct Shown {
     tab: Signal<Tab>,
     dialogs: Dialogs,
     related: overview::Related,
+    usage: overview::Usage,
     changes: RwSignal<u32>,
     /// Whether the object has been deleted since it was shown.
     gone: RwSignal<bool>,
@@ -308,7 +310,9 @@ impl Shown {
         };
         let (cluster, reference) = (self.cluster, object.reference.clone());
         match self.tab.get() {
-            Tab::Overview => overview::view(object, cluster, self.related, self.dialogs),
+            Tab::Overview => {
+                overview::view(object, cluster, self.related, self.usage, self.dialogs)
+            }
             Tab::Yaml => refused(Action::ViewYaml, "see the YAML").unwrap_or_else(|| {
                 view! { <yaml::Yaml cluster object=reference changes=self.changes /> }.into_any()
             }),

@@ -1,5 +1,5 @@
 //! The first page of a project, and a cluster's overview.
-use super::{ObjectRef, Refusal, System};
+use super::{CpuMemory, ObjectRef, Refusal, System};
 use crate::identity::Named;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -145,6 +145,8 @@ pub struct ClusterOverview {
     /// In a large cluster some of the nodes, those with problems first; `card` has their number.
     pub nodes: Reading<Vec<NodeRow>>,
     pub capacity: Reading<Capacity>,
+    /// What all nodes use together.
+    pub usage: Reading<CpuMemory>,
     pub rights: Vec<RightsSummary>,
     /// Whether attention and capacity are still being read.
     pub is_pending: bool,

@@ -18,6 +18,7 @@ mod program;
 mod refusal;
 mod related;
 mod table;
+mod usage;
 mod what_can;
 mod who_can;
 
@@ -37,6 +38,7 @@ pub use program::*;
 pub use refusal::*;
 pub use related::*;
 pub use table::*;
+pub use usage::*;
 pub use what_can::*;
 pub use who_can::*;
 

@@ -6,7 +6,7 @@ mod ports;
 pub mod related;
 mod replicas;
 pub mod roll_back;
-mod selector;
+pub(super) mod selector;
 pub mod state_change;
 mod surroundings;
 pub mod values;

@@ -110,8 +110,11 @@ impl Panel for PanelService {
         let services = &self.services;
         let url = crate::caller::origin(&services.public_url);
         let (asks_for, patience) = (services.asks_for(), overview::patience(wait));
-        let details = &services.details;
-        let mut page = overview::overview(api, record, &url, &asks_for, details, patience).await;
+        let sources = overview::Sources {
+            details: &services.details,
+            prometheus: services.prometheus.as_ref(),
+        };
+        let mut page = overview::overview(api, record, &url, &asks_for, sources, patience).await;
         page.terminal.system = self.caller.platform().system;
         Ok(page)
     }

@@ -1,11 +1,11 @@
 //! Single objects: reading them, and their changes.
 use super::{PanelService, ServiceError, audit, changes};
-use crate::service::object;
+use crate::service::{object, usage};
 use app::{error::UiError, ports::Objects};
 use async_trait::async_trait;
 use portico_domain::panel::{
     ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
-    ObjectView, RelatedView, ResourceRef, StateChange, TextDiff,
+    ObjectView, Reading, RelatedView, ResourceRef, StateChange, TextDiff, UsageView,
 };
 use uuid::Uuid;
 
@@ -178,6 +178,12 @@ impl Objects for PanelService {
         });
         let target = format!("{} to revision {revision}", audit::target(&object));
         self.audited("roll_back", cluster, &target, answer)
+    }
+
+    async fn usage(&self, cluster: Uuid, object: ObjectRef) -> Result<Reading<UsageView>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let prometheus = self.services.prometheus.as_ref();
+        self.ui(usage::of_object(prometheus, &api, &object).await)
     }
 
     async fn values(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<DataValue>, UiError> {

@@ -164,6 +164,7 @@ pub fn calls(target: &Target) -> Vec<Call> {
         reads("/api/objects/events", about.clone()),
         reads("/api/objects/related", about.clone()),
         reads("/api/objects/plan_deletion", about.clone()),
+        reads("/api/objects/usage", about.clone()),
         answered(
             404,
             reads(

@@ -5,9 +5,11 @@ mod related;
 mod revisions;
 mod rollout;
 mod tables;
+mod usage;
 mod values;
 
 pub use related::Related;
+pub use usage::Usage;
 
 use super::changes::Dialogs;
 use crate::{
@@ -21,7 +23,13 @@ use leptos::prelude::*;
 use portico_domain::panel::{Condition, ContainerView, Health, ObjectRef, ObjectView, ResourceRef};
 use uuid::Uuid;
 
-pub fn view(object: &ObjectView, cluster: Uuid, related: Related, dialogs: Dialogs) -> AnyView {
+pub fn view(
+    object: &ObjectView,
+    cluster: Uuid,
+    related: Related,
+    usage: Usage,
+    dialogs: Dialogs,
+) -> AnyView {
     let project = use_session().project.get_untracked();
     let tone = match object.health {
         Health::Ok | Health::Unknown => Tone::Info,
@@ -50,6 +58,7 @@ pub fn view(object: &ObjectView, cluster: Uuid, related: Related, dialogs: Dialo
         {deleting}
         {related.pods(cluster, object)}
         {containers(&object.containers)}
+        {usage.view()}
         <div class="grid-halves">
             <Card title="Details">{details}</Card>
             {conditions(&object.conditions)}

@@ -1,0 +1,128 @@
+//! Every selector gets the restriction, and no value becomes syntax.
+use super::*;
+use promql_parser::{
+    label::Matchers,
+    util::{ExprVisitor, walk_expr},
+};
+use std::convert::Infallible;
+
+fn selectors(query: &str) -> Vec<Matchers> {
+    struct Collect(Vec<Matchers>);
+    impl ExprVisitor for Collect {
+        type Error = Infallible;
+
+        fn pre_visit(&mut self, expression: &Expr) -> Result<bool, Infallible> {
+            match expression {
+                Expr::VectorSelector(selector) => self.0.push(selector.matchers.clone()),
+                Expr::MatrixSelector(matrix) => self.0.push(matrix.vs.matchers.clone()),
+                _ => {}
+            }
+            Ok(true)
+        }
+    }
+    let parsed = parser::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
+    let mut found = Collect(Vec::new());
+    walk_expr(&mut found, &parsed).unwrap();
+    found.0
+}
+
+fn shop() -> Restriction {
+    Restriction::new(Some(("cluster", "prod")), "node").namespace("shop")
+}
+
+fn has(matchers: &Matchers, label: &str, value: &str) -> bool {
+    let found = matchers.find_matchers(label);
+    matches!(found.as_slice(), [one] if one.op == MatchOp::Equal && one.value == value)
+}
+
+#[test]
+fn need_07_every_template_is_restricted_in_each_of_its_selectors() {
+    for template in Template::ALL {
+        let before = selectors(template.text()).len();
+        let query = shop().apply(template).unwrap();
+        let after = selectors(&query);
+        assert_eq!(after.len(), before, "{query}");
+        assert!(before > 0, "{query}");
+        for matchers in after {
+            assert!(has(&matchers, "cluster", "prod"), "{query}");
+            assert!(has(&matchers, "namespace", "shop"), "{query}");
+        }
+    }
+}
+
+#[test]
+fn a_query_with_several_selectors_gets_the_matcher_on_each() {
+    for query in [
+        "a + b * on (pod) sum by (pod) (rate(c[5m]))",
+        "topk(scalar(a), b)",
+        "-(a offset 5m) > bool 1",
+        "max_over_time(a[1h:1m])",
+        "label_replace(a, \"x\", \"$1\", \"y\", \"(.*)\") or vector(1)",
+    ] {
+        let restricted = shop().apply_to(query).unwrap();
+        let found = selectors(&restricted);
+        assert!(!found.is_empty(), "{restricted}");
+        for matchers in found {
+            assert!(has(&matchers, "namespace", "shop"), "{restricted}");
+        }
+    }
+    // the parameter of an aggregation is not visited by the parser's own walk
+    let parameter = shop().apply_to("topk(scalar(a), b)").unwrap();
+    assert_eq!(parameter.matches("namespace=\"shop\"").count(), 2);
+}
+
+#[test]
+fn a_name_with_quotes_stays_one_value() {
+    for hostile in [
+        r#"shop"} or secret{a=""#,
+        r#"shop\"#,
+        r#"shop\" or x{y=""#,
+        "shop\n",
+        "shop`{}",
+        "",
+    ] {
+        let restriction = Restriction::new(None, "node").namespace(hostile);
+        let query = restriction.apply(Template::PodsMemory).unwrap();
+        let [matchers]: [Matchers; 1] = selectors(&query).try_into().unwrap();
+        assert!(has(&matchers, "namespace", hostile), "{query}");
+    }
+}
+
+#[test]
+fn alternatives_within_a_selector_are_refused() {
+    assert_eq!(
+        shop().apply_to(r#"a{b="1" or c="2"}"#),
+        Err(QueryError::Alternatives)
+    );
+}
+
+#[test]
+fn pods_are_matched_by_their_whole_names() {
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<Vec<_>>()
+    };
+    let one = shop().pods(&names(&["web-0"])).unwrap();
+    let query = one.apply(Template::ContainerMemory).unwrap();
+    assert!(has(&selectors(&query)[0], "pod", "web-0"), "{query}");
+    let two = shop().pods(&names(&["web.a-0", "web-1"])).unwrap();
+    let query = two.apply(Template::ContainerCpu).unwrap();
+    let [matcher]: [Matcher; 1] = selectors(&query)[0]
+        .find_matchers("pod")
+        .try_into()
+        .unwrap();
+    assert!(matcher.is_match("web.a-0") && matcher.is_match("web-1"));
+    assert!(!matcher.is_match("webxa-0") && !matcher.is_match("web-10"));
+}
+
+#[test]
+fn the_label_of_nodes_is_the_configured_one() {
+    let restriction = Restriction::new(None, "instance").node("node-1");
+    let query = restriction.apply(Template::NodesCpu).unwrap();
+    assert_eq!(query.matches("by (instance)").count(), 2, "{query}");
+    for matchers in selectors(&query) {
+        assert!(has(&matchers, "instance", "node-1"), "{query}");
+    }
+}
