@@ -39,6 +39,26 @@ test.describe("the overview", () => {
     await expect(main).toContainText("localhost/busybox:1.35");
   });
 
+  test("need_07 shows what a pod uses, and its last hour", async ({ page }) => {
+    await open(page, "vera", "checkout");
+    const usage = page.locator("[data-part=usage]");
+    // of a new container, Prometheus has a line after two minutes
+    await expect(async () => {
+      await page.reload();
+      await expect(usage.getByRole("img", { name: /^CPU in the last hour: between/ })).toBeVisible({ timeout: 5_000 });
+    }).toPass({ timeout: 100_000, intervals: [5_000] });
+    await expect(usage.getByRole("heading", { name: "Usage" })).toBeVisible();
+    await expect(usage).toContainText("from Prometheus");
+    await expect(usage.getByRole("meter", { name: /^CPU: .+ of 170m requested$/ })).toBeVisible();
+    await expect(usage.getByRole("meter", { name: /^Memory: .+ of 192 MiB allowed by the limits$/ })).toBeVisible();
+    const parts = usage.getByRole("region", { name: "Usage by part" });
+    for (const container of ["app", "session-cache"]) await expect(parts.getByRole("rowheader", { name: container })).toBeVisible();
+    await usage.getByText("The last hour in numbers").click();
+    const numbers = usage.getByRole("region", { name: "Usage in the last hour" });
+    await expect(numbers.getByRole("rowheader").first()).toHaveText(/^\d\d:\d\d$/);
+    await expect(numbers.getByRole("row").nth(1)).toContainText(/\d+m.*(KiB|MiB)/);
+  });
+
   test("changes by itself", async ({ page }) => {
     const name = unique("changes");
     await createPod("shop", name, "sleep 6");

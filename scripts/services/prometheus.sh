@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# prometheus.sh start|stop|status: scrapes Portico, both clusters and itself, evaluates deploy/demo/alerts.yaml.
+# prometheus.sh start|stop|status: scrapes Portico, both clusters with kubelets, and itself; evaluates deploy/demo/alerts.yaml.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
 . "$root/scripts/lib/apps.sh"
@@ -26,11 +26,37 @@ scrape_cluster() {
 YAML
 }
 
+# scrape_kubelets JOB CLUSTER PATH NODE=PORT...: with the cluster's service account, which may only `get` the nodes/metrics of
+# a kubelet. The label `node` is the node's name. Of cAdvisor's metrics, only those that the panel reads.
+scrape_kubelets() {
+  local job=$1 cluster=$2 path=$3 pair targets=()
+  shift 3
+  for pair in "$@"; do
+    targets+=("{targets: [\"127.0.0.1:${port[${pair#*=}]}\"], labels: {cluster: $cluster, node: ${pair%%=*}}}")
+  done
+  cat <<YAML
+- job_name: $job-$cluster
+  scheme: https
+  metrics_path: $path
+  authorization: {credentials_file: $state/$cluster/prometheus.token}
+  tls_config: {ca_file: $state/$cluster/pki/ca.crt, server_name: localhost}
+  static_configs: [$(IFS=,; echo "${targets[*]}")]
+  relabel_configs: [{target_label: job, replacement: $job}]
+YAML
+  if [ "$path" = /metrics/cadvisor ]; then
+    cat <<'YAML'
+  metric_relabel_configs:
+  - {source_labels: [__name__], regex: "container_(cpu_usage_seconds_total|memory_working_set_bytes)", action: keep}
+YAML
+  fi
+}
+
 scrape_plain() {
   printf -- '- job_name: %s\n  static_configs: [{targets: ["127.0.0.1:%s"]}]\n' "$1" "${port[$2]}"
 }
 
 configure() {
+  local acme_nodes=(acme-node-1=acme_kubelet_1 acme-node-2=acme_kubelet_2)
   mkdir -p "$dir/data"
   {
     cat <<YAML
@@ -49,7 +75,8 @@ YAML
     scrape_cluster controller-manager acme-prod /metrics acme_controllers
     scrape_cluster controller-manager globex-dev /metrics globex_controllers
     scrape_cluster probes acme-prod /metrics/probes acme_kubelet_1 acme_kubelet_2
-    scrape_cluster pods acme-prod /metrics/resource acme_kubelet_1 acme_kubelet_2
+    scrape_kubelets pods acme-prod /metrics/resource "${acme_nodes[@]}"
+    scrape_kubelets cadvisor acme-prod /metrics/cadvisor "${acme_nodes[@]}"
   } > "$dir/prometheus.yaml"
 }
 

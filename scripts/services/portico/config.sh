@@ -117,6 +117,13 @@ site_root = "$root/target/site"
 support_contact = "your cloud's administrators"
 TOML
   if [ "$instance" = plain ]; then printf 'listen = "127.0.0.1:%s"\n' "${port[plain_panel]}"; fi
+  # what prometheus.sh gives the series of each cluster
+  cat <<TOML
+
+[panel.prometheus]
+url = "http://127.0.0.1:${port[prometheus]}"
+cluster_label = "cluster"
+TOML
   app_entry prometheus Prometheus web "Metrics of Portico and the clusters" k8s_admin k8s_developer
   app_entry alertmanager Alertmanager alertmanager "Alerts that fire now" k8s_admin k8s_developer
   app_entry registry Registry registry "Container images of acme" k8s_admin k8s_developer k8s_viewer

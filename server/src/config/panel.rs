@@ -59,7 +59,8 @@ pub struct PanelConfig {
     /// Limits of one session.
     #[serde(default)]
     pub streams: StreamLimits,
-    /// Where usage is read.
+    /// The Prometheus from which the panel reads the use of CPU and memory, with a history. Without
+    /// this section it reads `metrics.k8s.io` of each cluster that has it, with the user's own token.
     #[serde(default)]
     pub prometheus: Option<PrometheusConfig>,
 }

@@ -36,5 +36,6 @@ mod stack;
 mod streams;
 mod sync;
 mod tab;
+mod usage;
 mod what_can;
 mod workloads;

@@ -23,7 +23,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use server::{
     caller::{Caller, Gatekeeper},
-    config::panel::{PanelConfig, StreamLimits},
+    config::{
+        panel::{PanelConfig, StreamLimits},
+        prometheus::PrometheusConfig,
+    },
     kube::Clusters,
     panel::PanelParts,
     service::{
@@ -32,7 +35,7 @@ use server::{
         authentication::{KubeAuthMetrics, RecentTests},
         details::Details,
         lists::Arrangements,
-        programs::Programs,
+    programs::Programs, usage::Prometheus,
     },
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
@@ -69,6 +72,18 @@ impl Stack {
 
     /// The same with other records of the clusters.
     pub fn open_with(change: impl FnOnce(&mut Vec<ClusterRecord>)) -> Self {
+        Self::open_parts(change, |_| {})
+    }
+
+    /// The same with other settings of Prometheus, or without it.
+    pub fn open_with_prometheus(change: impl FnOnce(&mut Option<PrometheusConfig>)) -> Self {
+        Self::open_parts(|_| {}, change)
+    }
+
+    fn open_parts(
+        change: impl FnOnce(&mut Vec<ClusterRecord>),
+        change_prometheus: impl FnOnce(&mut Option<PrometheusConfig>),
+    ) -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let path = std::env::var("PORTICO_TEST_ENV").expect("PORTICO_TEST_ENV names an env file");
         let env: BTreeMap<_, _> = std::fs::read_to_string(path)
@@ -80,6 +95,8 @@ impl Stack {
         let files: Vec<PathBuf> = std::env::split_paths(&env["PORTICO_CONFIG"]).collect();
         let mut config: Config = portico_runtime::config::load(&files, Vec::new()).unwrap();
         change(&mut config.clusters);
+        let mut prometheus = Some(prometheus(&env));
+        change_prometheus(&mut prometheus);
         let signing = SigningKey::generate();
         let services = Services {
             clusters: Clusters::new(config.clusters.clone()),
@@ -98,6 +115,9 @@ impl Stack {
             arrangements: Arrangements::default(),
             details: Details::default(),
             programs: Programs::default(),
+            prometheus: prometheus
+                .as_ref()
+                .map(|section| Prometheus::new(section, &config.clusters).unwrap()),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
@@ -319,6 +339,7 @@ impl Stack {
                 docs_url: None,
                 downloads,
                 streams,
+                prometheus: Some(prometheus(&self.env)),
             },
             verifier: self.verifier.clone(),
             public_url: public_url(),
@@ -378,6 +399,18 @@ fn metrics_url(env: &BTreeMap<String, String>) -> Url {
     format!("{}/metrics", env["PORTICO_ADMIN_URL"])
         .parse()
         .unwrap()
+}
+
+/// The stack's Prometheus; its series have the name of their cluster.
+fn prometheus(env: &BTreeMap<String, String>) -> PrometheusConfig {
+    PrometheusConfig {
+        url: env["PROMETHEUS_DIRECT_URL"].parse().unwrap(),
+        bearer_token_file: None,
+        ca_file: None,
+        cluster_label: Some("cluster".to_owned()),
+        cluster_values: BTreeMap::new(),
+        node_label: "node".to_owned(),
+    }
 }
 
 /// What an assertion has besides the user.

@@ -76,8 +76,8 @@ pub async fn of_cluster(
     api: &Api,
     patience: Duration,
 ) -> Reading<CpuMemory> {
-    let measuring = measure(prometheus, api, &Place::Cluster);
-    let measured = tokio::time::timeout(patience, measuring)
+    let place = Place::Cluster;
+    let measured = tokio::time::timeout(patience, measure(prometheus, api, &place))
         .await
         .unwrap_or_else(|_| {
             Err(ServiceError::new(

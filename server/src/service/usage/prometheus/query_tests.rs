@@ -1,29 +1,33 @@
 //! Every selector gets the restriction, and no value becomes syntax.
 use super::*;
-use promql_parser::{
-    label::Matchers,
-    util::{ExprVisitor, walk_expr},
-};
-use std::convert::Infallible;
+use promql_parser::label::Matchers;
 
+/// Returns the matchers of every selector of a query.
 fn selectors(query: &str) -> Vec<Matchers> {
-    struct Collect(Vec<Matchers>);
-    impl ExprVisitor for Collect {
-        type Error = Infallible;
-
-        fn pre_visit(&mut self, expression: &Expr) -> Result<bool, Infallible> {
-            match expression {
-                Expr::VectorSelector(selector) => self.0.push(selector.matchers.clone()),
-                Expr::MatrixSelector(matrix) => self.0.push(matrix.vs.matchers.clone()),
-                _ => {}
-            }
-            Ok(true)
-        }
-    }
+    let mut found = Vec::new();
     let parsed = parser::parse(query).unwrap_or_else(|error| panic!("{query}: {error}"));
-    let mut found = Collect(Vec::new());
-    walk_expr(&mut found, &parsed).unwrap();
-    found.0
+    collect(&parsed, &mut found);
+    found
+}
+
+fn collect(expression: &Expr, found: &mut Vec<Matchers>) {
+    match expression {
+        Expr::VectorSelector(selector) => found.push(selector.matchers.clone()),
+        Expr::MatrixSelector(matrix) => found.push(matrix.vs.matchers.clone()),
+        Expr::Aggregate(aggregate) => {
+            aggregate.param.iter().for_each(|one| collect(one, found));
+            collect(&aggregate.expr, found);
+        }
+        Expr::Binary(binary) => {
+            collect(&binary.lhs, found);
+            collect(&binary.rhs, found);
+        }
+        Expr::Call(call) => call.args.args.iter().for_each(|one| collect(one, found)),
+        Expr::Unary(unary) => collect(&unary.expr, found),
+        Expr::Paren(group) => collect(&group.expr, found),
+        Expr::Subquery(subquery) => collect(&subquery.expr, found),
+        Expr::NumberLiteral(_) | Expr::StringLiteral(_) | Expr::Extension(_) => {}
+    }
 }
 
 fn shop() -> Restriction {
@@ -52,23 +56,24 @@ fn need_07_every_template_is_restricted_in_each_of_its_selectors() {
 
 #[test]
 fn a_query_with_several_selectors_gets_the_matcher_on_each() {
-    for query in [
-        "a + b * on (pod) sum by (pod) (rate(c[5m]))",
-        "topk(scalar(a), b)",
-        "-(a offset 5m) > bool 1",
-        "max_over_time(a[1h:1m])",
-        "label_replace(a, \"x\", \"$1\", \"y\", \"(.*)\") or vector(1)",
+    for (query, count) in [
+        ("a + b * on (pod) sum by (pod) (rate(c[5m]))", 3),
+        // the parameter of an aggregation is an expression too
+        ("topk(scalar(a), b)", 2),
+        ("-(a offset 5m) > bool 1", 1),
+        ("max_over_time(a[1h:1m])", 1),
+        (
+            r#"label_replace(a, "x", "$1", "y", "(.*)") or vector(1)"#,
+            1,
+        ),
     ] {
         let restricted = shop().apply_to(query).unwrap();
         let found = selectors(&restricted);
-        assert!(!found.is_empty(), "{restricted}");
+        assert_eq!(found.len(), count, "{restricted}");
         for matchers in found {
             assert!(has(&matchers, "namespace", "shop"), "{restricted}");
         }
     }
-    // the parameter of an aggregation is not visited by the parser's own walk
-    let parameter = shop().apply_to("topk(scalar(a), b)").unwrap();
-    assert_eq!(parameter.matches("namespace=\"shop\"").count(), 2);
 }
 
 #[test]
