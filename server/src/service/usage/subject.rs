@@ -9,7 +9,7 @@ use crate::{
 };
 use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
 use portico_domain::panel::{ObjectRef, ResourceRef, RightQuestion, has_usage};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Maximum number of pods of an object that are read.
@@ -199,7 +199,7 @@ fn parse_all<T: DeserializeOwned>(values: Vec<Value>) -> Result<Vec<T>, KubeErro
 }
 
 fn parse<T: DeserializeOwned>(value: Value) -> Result<T, KubeError> {
-    T::deserialize(value).map_err(|error| KubeError::Protocol(error.to_string()))
+    serde_json::from_value(value).map_err(|error| KubeError::Protocol(error.to_string()))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub enum PrometheusError {
     #[error("no answer within {} seconds", QUERY_TIMEOUT.as_secs())]
     Timeout,
     #[error("no connection: {0}")]
-    Unreachable(reqwest::Error),
+    Unreachable(String),
     #[error("panel.prometheus.bearer_token_file: {0}")]
     Token(#[from] SecretFileError),
     /// The status of a response that is not one of Prometheus' API.

@@ -16,6 +16,7 @@ use portico_domain::{
     panel::{UsagePart, UsageSource},
 };
 use portico_runtime::secret_file::read_secret_file;
+use portico_transport::TransportFault;
 use query::{Restriction, Template};
 use secrecy::ExposeSecret;
 use std::{
@@ -272,8 +273,10 @@ impl Prometheus {
         let failed = |error: reqwest::Error| {
             if error.is_timeout() {
                 PrometheusError::Timeout
+            } else if let Some(fault) = TransportFault::of(&error) {
+                PrometheusError::Unreachable(fault.to_string())
             } else {
-                PrometheusError::Unreachable(error.without_url())
+                PrometheusError::Unreachable(error.without_url().to_string())
             }
         };
         let mut response = request.send().await.map_err(failed)?;
