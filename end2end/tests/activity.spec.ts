@@ -23,13 +23,14 @@ const main = (page: Page) => page.getByRole("main");
 const activity = (page: Page) => page.getByRole("dialog", { name: "Activity of this tab" });
 
 async function openActivity(page: Page) {
-  const field = page.getByRole("combobox");
+  const palette = page.getByRole("dialog", { name: "Search" });
+  const field = palette.getByRole("combobox");
   await expect(async () => {
-    if (!(await field.isVisible())) await page.keyboard.press("Control+k");
+    if (!(await palette.isVisible())) await page.keyboard.press("Control+k");
     await expect(field).toBeFocused({ timeout: 500 });
   }).toPass();
   await field.fill("activity of this tab");
-  await expect(page.locator("[role=option][aria-selected=true]")).toContainText("Activity of this tab");
+  await expect(palette.getByRole("option", { selected: true })).toContainText("Activity of this tab");
   await page.keyboard.press("Enter");
   await expect(activity(page)).toBeVisible();
 }

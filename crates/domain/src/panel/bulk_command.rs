@@ -46,9 +46,11 @@ fn words(action: &BulkAction) -> (&'static str, String) {
         BulkAction::Restart => ("rollout restart", String::new()),
         BulkAction::Scale { replicas } => ("scale", format!(" --replicas={replicas}")),
         BulkAction::Label { set, remove } => {
-            let set = set.iter().map(|(key, value)| format!("{key}={value}"));
+            let set = set
+                .iter()
+                .map(|(key, value)| format!("{key}={}", quoted(value)));
             let remove = remove.iter().map(|key| format!("{key}-"));
-            let pairs: Vec<_> = set.chain(remove).map(|pair| quoted(&pair)).collect();
+            let pairs: Vec<_> = set.chain(remove).collect();
             ("label --overwrite", format!(" {}", pairs.join(" ")))
         }
     }
