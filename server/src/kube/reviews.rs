@@ -42,14 +42,7 @@ pub struct Rules {
 
 /// Makes the review of a verb on a kind.
 pub fn question(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> RightQuestion {
-    RightQuestion {
-        verb: verb.to_owned(),
-        group: resource.group.clone(),
-        resource: resource.plural.clone(),
-        subresource: String::new(),
-        namespace: namespace.map(str::to_owned),
-        name: None,
-    }
+    RightQuestion::on(verb, resource, namespace)
 }
 
 /// Runs one review; results are cached for 30 seconds per user.

@@ -180,7 +180,7 @@ async fn finding_p4_a_viewer_without_bindings_to_read_learns_what_to_do() {
     let of = async |user: &str| stack.panel(user).await.access(stack.acme()).await.unwrap();
     let vera = of("vera").await;
     assert!(vera.bindings.is_empty());
-    let why = vera.bindings_refused.expect("vera may read none");
+    let why = vera.bindings_refused.expect("vera may read none").reason;
     assert!(why.contains("list on rolebindings"), "{why}");
     assert!(why.contains("Ask a project administrator"), "{why}");
     // the control case: a user who may read them is not refused

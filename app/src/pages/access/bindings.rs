@@ -3,7 +3,7 @@ use super::{
     what_can,
 };
 use crate::{
-    components::{Age, who_can_link},
+    components::{Age, missing_permission, who_can_link},
     format,
     ui::{Badge, Button, Icon, StateMessage, TableRegion, icons},
 };
@@ -17,11 +17,12 @@ pub fn Bindings(
     cluster: Uuid,
     bindings: Vec<BindingRow>,
     /// The reason why there are none, if the viewer may read none.
-    refused: Option<String>,
+    refused: Option<Refusal>,
     filter: RwSignal<String>,
     revoking: RwSignal<Option<BindingRow>>,
 ) -> impl IntoView {
-    if let Some(text) = refused {
+    if let Some(refusal) = refused {
+        let permission = missing_permission(refusal.missing.as_deref());
         return view! {
             <section class="section">
                 <div class="section-head">
@@ -31,9 +32,11 @@ pub fn Bindings(
                     <StateMessage
                         icon=icons::LOCK
                         title="You can't read role bindings"
-                        text
+                        text=refusal.reason
                         state="not-permitted"
-                    />
+                    >
+                        {permission}
+                    </StateMessage>
                 </div>
             </section>
         }

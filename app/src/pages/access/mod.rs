@@ -9,7 +9,7 @@ mod who_can;
 
 use crate::{
     api::access::get_access,
-    components::{Crumb, ErrorState, NameList, PageHead, use_toasts},
+    components::{Crumb, ErrorState, NameList, PageHead, use_toasts, who_can_link},
     context::use_session,
     hooks::keep_fresh,
     pages::{not_found::Nowhere, use_cluster_id},
@@ -19,7 +19,7 @@ use crate::{
 use bindings::Bindings;
 use grant::GrantCard;
 use leptos::prelude::*;
-use portico_domain::panel::BindingRow;
+use portico_domain::panel::{BindingRow, ResourceRef, RightQuestion};
 use revoke::RevokeDialog;
 use std::time::Duration;
 use uuid::Uuid;
@@ -75,11 +75,15 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
                         let partly = refused.is_none() && !view.not_permitted.is_empty();
                         let missing = partly.then(|| {
                             let names = view.not_permitted.clone();
+                            let resource =
+                                ResourceRef::new("rbac.authorization.k8s.io", "v1", "rolebindings");
+                            let needed = RightQuestion::on("list", &resource, None);
                             view! {
                                 <div class="mb-4">
                                     <Banner tone=Tone::Info>
                                         "You can't read the bindings of: "<NameList names />
-                                        ". Users may hold rights there that are not listed."
+                                        ". Users may hold rights there that are not listed. "
+                                        {who_can_link(Some(&needed))}
                                     </Banner>
                                 </div>
                             }

@@ -1,6 +1,6 @@
 //! Which namespaces a list is made of, if it is not all of them.
 use crate::{
-    components::{NameList, who_can_here},
+    components::{NameList, who_can_here, who_can_link},
     context::use_session,
     format,
     hooks::LiveList,
@@ -8,7 +8,7 @@ use crate::{
     ui::{Icon, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{ListScope, RightQuestion};
+use portico_domain::panel::{ListScope, ResourceRef, RightQuestion};
 
 /// Maximum number of namespaces with a link of their own.
 const MAX_LINKS: usize = 5;
@@ -64,10 +64,13 @@ fn others(list: LiveList, all_known: bool) -> Option<AnyView> {
     (!all_known).then(|| {
         let project = session.project.get_untracked();
         let href = routes::namespaces(&project, list.cluster());
+        let missing = RightQuestion::on("list", &ResourceRef::core("namespaces"), None);
         view! {
             <div>
                 "Your roles do not include the list of namespaces: there may be others. "
                 <a href=href>"Add a namespace by its name"</a>
+                ". "
+                {who_can_link(Some(&missing))}
             </div>
         }
         .into_any()
@@ -81,14 +84,7 @@ fn who_can_list(list: LiveList, refused: &[String]) -> Option<AnyView> {
         .iter()
         .take(MAX_LINKS)
         .filter_map(|namespace| {
-            let missing = RightQuestion {
-                verb: "list".to_owned(),
-                group: resource.group.clone(),
-                resource: resource.plural.clone(),
-                subresource: String::new(),
-                namespace: Some(namespace.clone()),
-                name: None,
-            };
+            let missing = RightQuestion::on("list", &resource, Some(namespace));
             let href = who_can_here(&missing)?;
             let text = format!("Who can in {namespace}?");
             Some(view! { " " <a href=href>{text}</a> }.into_any())

@@ -18,7 +18,7 @@ pub struct AccessView {
     pub grant_refused: Option<Refusal>,
     /// The reason why there are no bindings, if the viewer may read none in the whole cluster.
     #[serde(default)]
-    pub bindings_refused: Option<String>,
+    pub bindings_refused: Option<Refusal>,
 }
 
 /// A subject of one binding: one row each.

@@ -1,5 +1,5 @@
 //! Refusals: what the viewer's rights do not permit, and the permission that is missing.
-use super::RightQuestion;
+use super::{ResourceRef, RightQuestion};
 use serde::{Deserialize, Serialize};
 
 /// A refusal in words, with the permission that is missing where that is the reason.
@@ -32,6 +32,18 @@ impl From<String> for Refusal {
 }
 
 impl RightQuestion {
+    /// Returns the question about a verb on a kind; without a namespace, in the whole cluster.
+    pub fn on(verb: &str, resource: &ResourceRef, namespace: Option<&str>) -> Self {
+        Self {
+            verb: verb.to_owned(),
+            group: resource.group.clone(),
+            resource: resource.plural.clone(),
+            subresource: String::new(),
+            namespace: namespace.map(str::to_owned),
+            name: None,
+        }
+    }
+
     /// Returns the resource as kubectl names it: `pods/exec`, `deployments.apps`.
     pub fn resource_name(&self) -> String {
         let mut name = self.resource.clone();

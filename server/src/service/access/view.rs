@@ -78,7 +78,14 @@ pub async fn view(
     let (roles, grant_refused) =
         tokio::try_join!(roles(api, &places), grant_refused(api, &places))?;
     Ok(AccessView {
-        bindings_refused: (!bindings.any_permitted).then(|| NO_BINDINGS.to_owned()),
+        bindings_refused: (!bindings.any_permitted).then(|| Refusal {
+            reason: NO_BINDINGS.to_owned(),
+            missing: Some(Box::new(reviews::question(
+                "list",
+                &rbac::resource("rolebindings"),
+                None,
+            ))),
+        }),
         bindings: rows,
         not_permitted,
         roles,
