@@ -122,14 +122,20 @@ fn item(
             .map(|refusal| view! { <span class="menu-reason">{refusal.reason}</span> })
     };
     let disabled = move || refusal.with(Option::is_some).then_some("true");
+    let what = match deed {
+        Deed::Logs => "see the logs".to_owned(),
+        Deed::Terminal => "open a terminal".to_owned(),
+        _ => label.to_lowercase(),
+    };
     // a link of its own, as the refused item cannot be used
     let who_can = move || {
+        let what = what.clone();
         let missing = refusal.get()?.missing?;
         let href = who_can_here(&missing)?;
         Some(view! {
             <a class="menu-item" role="menuitem" href=href on:click=|_| close_popovers()>
                 <Icon icon=icons::SHIELD />
-                {format!("Who can {}?", label.to_lowercase())}
+                {format!("Who can {what}?")}
             </a>
         })
     };
