@@ -90,10 +90,9 @@ pub fn spec_of<'a>(plural: &str, value: &'a Value) -> Option<&'a Value> {
     value.pointer(pointer)
 }
 
-/// Returns the labels of the pods of a workload, or of a pod itself.
+/// Returns the labels of the pods of a workload.
 pub fn labels_of<'v>(plural: &str, value: &'v Value) -> &'v Value {
     match plural {
-        "pods" => &value["metadata"]["labels"],
         "cronjobs" => &value["spec"]["jobTemplate"]["spec"]["template"]["metadata"]["labels"],
         _ => &value["spec"]["template"]["metadata"]["labels"],
     }
