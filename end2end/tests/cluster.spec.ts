@@ -17,6 +17,13 @@ test("the overview shows the state of the cluster in words", async ({ page }) =>
   await expect(main).toContainText(/memory/i);
 });
 
+test("need_07 the overview shows what the nodes use of what they can allocate", async ({ page }) => {
+  await signIn(page, "vera", path.clusterPage());
+  const capacity = section(page, "Capacity");
+  await expect(capacity.getByRole("meter", { name: /^CPU in use: .+ of .+ cores$/ })).toBeVisible({ timeout: 60_000 });
+  await expect(capacity.getByRole("meter", { name: /^Memory in use: .+ of .+iB$/ })).toBeVisible();
+});
+
 test("the overview shows what I may do, and what not", async ({ page }) => {
   await signIn(page, "vera", path.clusterPage());
   const rights = section(page, "Your rights here");
