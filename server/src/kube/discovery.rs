@@ -117,7 +117,7 @@ pub async fn kind(api: &Api, resource: &ResourceRef) -> Result<ResourceKind, Kub
 
 /// API groups that the API server serves itself in every version of Kubernetes; the others are custom
 /// resources or those of aggregated API servers.
-const BUILT_IN_GROUPS: [&str; 22] = [
+const BUILT_IN_GROUPS: [&str; 25] = [
     "",
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
@@ -133,6 +133,8 @@ const BUILT_IN_GROUPS: [&str; 22] = [
     "events.k8s.io",
     "extensions",
     "flowcontrol.apiserver.k8s.io",
+    "internal.apiserver.k8s.io",
+    "lifecycle.k8s.io",
     "networking.k8s.io",
     "node.k8s.io",
     "policy",
@@ -140,6 +142,7 @@ const BUILT_IN_GROUPS: [&str; 22] = [
     "resource.k8s.io",
     "scheduling.k8s.io",
     "storage.k8s.io",
+    "storagemigration.k8s.io",
 ];
 
 /// Returns whether the API server itself serves a kind, so that access reviews decide alone about
@@ -367,3 +370,7 @@ mod tests {
         assert_eq!(kinds[0].kind, "Deployment");
     }
 }
+
+#[cfg(test)]
+#[path = "discovery_recorded_tests.rs"]
+mod recorded_tests;

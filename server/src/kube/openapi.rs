@@ -269,3 +269,7 @@ fn unescape(segment: &str) -> Cow<'_, str> {
 #[cfg(test)]
 #[path = "openapi_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "openapi_recorded_tests.rs"]
+mod recorded_tests;
