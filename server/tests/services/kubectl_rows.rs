@@ -4,48 +4,22 @@ use crate::{
     flaws::calls::query_of,
     stack::{PUBLIC_URL, Stack},
     tab::{Socket, connect_with},
+    terminal::Terminal,
 };
 use futures::{SinkExt as _, StreamExt as _};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::Api;
-use portico_assertion::PublicKey;
-use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
-use server::kube::credential;
 use std::{collections::BTreeSet, time::Duration};
 use tokio_tungstenite::tungstenite;
 
 const USERS: [&str; 4] = ["ada", "devi", "vera", "nora"];
 
-/// A user with a terminal: kubectl with a token of their own.
-struct Terminal<'a> {
-    stack: &'a Stack,
-    token: SecretString,
-}
-
-impl<'a> Terminal<'a> {
-    async fn of(stack: &'a Stack, user: &str) -> Self {
-        let caller = stack.caller(user).await;
-        let record = stack.services.record(&caller, stack.acme()).unwrap();
-        let key = PublicKey::read(&record.sealing_key_file).unwrap();
-        let now = jiff::Timestamp::now();
-        let token = caller.token().unwrap();
-        let sealed = credential::fresh(stack.acme(), &key, token, now).unwrap();
-        Self {
-            stack,
-            token: sealed.token,
-        }
-    }
-
+impl Terminal<'_> {
     /// The UIDs that `kubectl get` lists; `None` if the API server refuses.
     async fn get(&self, kind: &str, namespace: Option<&str>) -> Option<BTreeSet<String>> {
-        let output = tokio::process::Command::new(self.stack.var("KUBECTL"))
-            .env_clear()
-            .env("HOME", "/nonexistent")
-            .args(["--kubeconfig", "/dev/null"])
-            .args(["--server", self.stack.var("KUBE_API_URL")])
-            .args(["--certificate-authority", self.stack.var("KUBE_CA_FILE")])
-            .args(["--token", self.token.expose_secret()])
+        let output = self
+            .kubectl()
             .args(["get", kind, "-o", "jsonpath={.items[*].metadata.uid}"])
             .args(namespace.map_or(vec!["--all-namespaces"], |name| vec!["-n", name]))
             .output()
