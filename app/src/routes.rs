@@ -306,6 +306,14 @@ pub fn sign_in(return_to: &str) -> String {
     format!("/oauth2/sign_in?rd={}", escaped(return_to))
 }
 
+/// Returns an address with its query, which may begin with a question mark.
+pub fn with_search(path: &str, search: &str) -> String {
+    match search.trim_start_matches('?') {
+        "" => path.to_owned(),
+        query => format!("{path}?{query}"),
+    }
+}
+
 /// Returns the gateway's address at which users authenticate again, by the method of their session,
 /// and are redirected back.
 pub fn reauthenticate(return_to: &str) -> String {
@@ -393,6 +401,17 @@ mod tests {
         assert_eq!(cluster_of(&path), Some(ID));
         assert_eq!(project_of("/oauth2/sign_in"), None);
         assert_eq!(cluster_of("/projects/p1/apps/x"), None);
+    }
+
+    #[test]
+    fn the_address_of_a_page_keeps_its_query() {
+        assert_eq!(with_search("/a", ""), "/a");
+        assert_eq!(with_search("/a", "?"), "/a");
+        for search in ["as=yaml", "?as=yaml"] {
+            assert_eq!(with_search("/a", search), "/a?as=yaml");
+        }
+        let address = sign_in(&with_search("/a", "as=yaml"));
+        assert!(!address["/oauth2/sign_in?rd=".len()..].contains(['?', '=', '&']));
     }
 
     #[test]

@@ -111,12 +111,16 @@ collect() {
   for file in "${plugins[@]}"; do install -m 755 "$unpacked/usr/lib/cni/$file" "$target/cni/"; done
   pause_image
   busybox_image
+  rm -f "$target/images/busybox-next.tar"
+  busybox_next_image
 }
 
 mkdir -p "$target"/{bin,cni,images} "$work"
 exec 9> "$target/.lock"
 flock 9
 if complete; then
+  busybox_next_image
+  rm -rf "$work"
   say "already built"
   exit 0
 fi

@@ -1,4 +1,4 @@
-# The two images that the nodes know, written as archives that containerd imports. Sourced by build.sh.
+# The images that the nodes know, written as archives that containerd imports. Sourced by build.sh.
 
 # write_image REFERENCE ROOTFS ARCHIVE CONFIG (JSON members)
 write_image() {
@@ -41,4 +41,22 @@ busybox_image() {
   printf 'root:x:0:\napp:x:1000:\nnogroup:x:65534:\n' > "$rootfs/etc/group"
   write_image localhost/busybox:1.35 "$rootfs" "$target/images/busybox.tar" \
     '"Env":["PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"],"Cmd":["sh"]'
+}
+
+# A newer version of the same image, to which a workload is changed: it has a label more. It is made of the first one's
+# archive, so that an earlier build gets it too.
+busybox_next_image() {
+  local archive=$target/images/busybox-next.tar parts=$work/next id next
+  [ ! -f "$archive" ] || return 0
+  rm -rf "$parts"
+  mkdir -p "$parts"
+  tar --directory "$parts" --extract --file "$target/images/busybox.tar"
+  id=$(sed -n 's/.*"Config":"\([0-9a-f]*\)\.json".*/\1/p' "$parts/manifest.json")
+  sed -i 's/"config":{/"config":{"Labels":{"dev.portico.version":"next"},/' "$parts/$id.json"
+  next=$(sha256sum < "$parts/$id.json" | cut -d' ' -f1)
+  mv "$parts/$id.json" "$parts/$next.json"
+  sed -i -e "s/$id/$next/" -e 's#busybox:1\.35#busybox:1.35-next#' "$parts/manifest.json"
+  reproducible_tar "$parts" "$archive.new"
+  mv "$archive.new" "$archive"
+  rm -rf "$parts"
 }

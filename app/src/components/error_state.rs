@@ -27,22 +27,9 @@ pub fn ErrorState(
         Some(step) => format!("{} {step}", error.message),
         None => error.message.clone(),
     };
-    let here = move || {
-        let search = location.search.get();
-        let path = location.pathname.get();
-        if search.is_empty() {
-            path
-        } else {
-            format!("{path}?{search}")
-        }
-    };
+    let here = move || routes::with_search(&location.pathname.get(), &location.search.get());
     let ways_on = match error.kind {
-        UiErrorKind::SignedOut => view! {
-            <a class="btn btn-primary" rel="external" href=move || routes::sign_in(&here())>
-                "Sign in again"
-            </a>
-        }
-        .into_any(),
+        UiErrorKind::SignedOut => sign_in_again(),
         // without scripts the link loads the page again; with them only the data
         _ => view! {
             <a
@@ -81,14 +68,28 @@ fn RequestId(id: String) -> impl IntoView {
     .into_any()
 }
 
+/// Returns the link to the sign-in that leads back to this page.
+fn sign_in_again() -> AnyView {
+    let location = use_location();
+    let here = move || routes::with_search(&location.pathname.get(), &location.search.get());
+    view! {
+        <a class="btn btn-primary" rel="external" href=move || routes::sign_in(&here())>
+            "Sign in again"
+        </a>
+    }
+    .into_any()
+}
+
 /// An error inside a form or dialog.
 #[component]
 pub fn InlineError(error: UiError) -> impl IntoView {
+    let is_signed_out = error.kind == UiErrorKind::SignedOut;
     view! {
         <crate::ui::Banner tone=crate::ui::Tone::Bad alert=true>
             <p class="font-semibold">{error.message}</p>
             {error.next_step.map(|step| view! { <p>{step}</p> })}
             {missing_permission(error.missing.as_deref())}
+            {is_signed_out.then(sign_in_again)}
             {error.request_id.map(|id| view! { <RequestId id /> })}
         </crate::ui::Banner>
     }

@@ -343,7 +343,41 @@ fn is_object_of(path: &str, kind: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_current;
+    use super::{KINDS, is_current, resource_of};
+    use serde_json::Value;
+
+    /// Discovery of Kubernetes 1.37, as recorded.
+    const RECORDED: [&str; 2] = [
+        include_str!("../../../server/tests/data/kubernetes-1.37/api.json"),
+        include_str!("../../../server/tests/data/kubernetes-1.37/apis.json"),
+    ];
+
+    /// Returns whether a recorded kind can be listed.
+    fn is_listed(documents: &[Value], group: &str, version: &str, plural: &str) -> bool {
+        let list = |value: &Value, name: &str| value[name].as_array().cloned().unwrap_or_default();
+        documents
+            .iter()
+            .flat_map(|document| list(document, "items"))
+            .filter(|item| item["metadata"]["name"].as_str().unwrap_or_default() == group)
+            .flat_map(|item| list(&item, "versions"))
+            .filter(|found| found["version"] == version)
+            .flat_map(|found| list(&found, "resources"))
+            .filter(|resource| resource["resource"] == plural)
+            .any(|resource| list(&resource, "verbs").contains(&Value::from("list")))
+    }
+
+    #[test]
+    fn recorded_discovery_of_the_current_release_has_every_entry_of_the_menu() {
+        let documents: [Value; 2] = RECORDED.map(|text| serde_json::from_str(text).unwrap());
+        for (_, _, entries) in KINDS {
+            for (label, group, plural) in entries {
+                let resource = resource_of(group, plural);
+                let version = &resource.version;
+                let found = is_listed(&documents, group, version, plural);
+                assert!(found, "{label}: {group}/{version} {plural}");
+            }
+        }
+    }
 
     #[test]
     fn an_entry_is_current_on_its_list_and_its_objects() {

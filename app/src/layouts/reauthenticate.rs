@@ -83,6 +83,7 @@ pub fn ReauthDialog() -> impl IntoView {
 fn Ended(open: RwSignal<bool>) -> impl IntoView {
     let location = use_location();
     let session = use_session();
+    let here = move || routes::with_search(&location.pathname.get(), &location.search.get());
     view! {
         <div class="dialog-body">
             <p>
@@ -98,7 +99,7 @@ fn Ended(open: RwSignal<bool>) -> impl IntoView {
             <a
                 class="btn btn-primary"
                 rel="external"
-                href=move || routes::sign_in(&location.pathname.get())
+                href=move || routes::sign_in(&here())
             >
                 "Sign in again"
             </a>

@@ -43,10 +43,7 @@ fn AnotherWay(open: RwSignal<bool>, left: Signal<i64>) -> impl IntoView {
     let location = use_location();
     let here = move || {
         let (path, search) = (location.pathname.get(), location.search.get());
-        match search.trim_start_matches('?') {
-            "" => routes::reauthenticate(&path),
-            query => routes::reauthenticate(&format!("{path}?{query}")),
-        }
+        routes::reauthenticate(&routes::with_search(&path, &search))
     };
     view! {
         <div class="dialog-body">
