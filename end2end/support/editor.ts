@@ -34,3 +34,22 @@ export async function reviewChanges(page: Page) {
   await page.getByRole("button", { name: "Review changes" }).click();
   await expect(review(page)).toBeVisible();
 }
+
+/** Drags files over the editor, and drops them there. */
+export async function dropFiles(page: Page, files: { name: string; text: string }[]) {
+  const send = (types: string[]) =>
+    content(page).evaluate(
+      (element, { files, types }) => {
+        const dataTransfer = new DataTransfer();
+        for (const { name, text } of files) dataTransfer.items.add(new File([text], name));
+        for (const type of types) {
+          element.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true, composed: true }));
+        }
+      },
+      { files, types },
+    );
+  await send(["dragenter", "dragover"]);
+  await expect(editor(page)).toHaveAttribute("data-dropping");
+  await send(["drop"]);
+  await expect(editor(page)).not.toHaveAttribute("data-dropping");
+}

@@ -3,7 +3,9 @@ import { test } from "@playwright/test";
 import type { ClusterName } from "./env";
 import { admin, adminWith, apply } from "./kubectl";
 
-const image = "localhost/busybox:1.35";
+export const image = "localhost/busybox:1.35";
+/** A newer version of it that the nodes have too. */
+export const nextImage = "localhost/busybox:1.35-next";
 let count = 0;
 
 /** A name that no other test has. */

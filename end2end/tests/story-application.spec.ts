@@ -1,16 +1,16 @@
-// Two stories of a developer. An application of four objects is created from pasted YAML, changed, followed through its rollout
-// and its logs. A workload that crashes after a change is found in the list, explained by its page, and rolled back.
+// Two stories of a developer. An application of four objects is created from pasted YAML, gets another image in the form, and is
+// followed through its rollout and its logs. A workload that crashes after a change is found in the list, explained by its page, and rolled back.
 import { mkdirSync } from "node:fs";
 import nodePath from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
-import { content, paste, planned, review, reviewChanges, textOf } from "../support/editor";
+import { content, paste, planned, review, reviewChanges } from "../support/editor";
 import { projectRoot } from "../support/env";
 import { admin, apply } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
-import { createNamespace, deploymentManifest, remove } from "../support/workloads";
+import { createNamespace, deploymentManifest, image as firstImage, nextImage, remove } from "../support/workloads";
 
 const pictures = nodePath.join(projectRoot, "end2end/screenshots");
 
@@ -146,14 +146,16 @@ for (const width of [1440, 390]) {
         }
         await picture("3-running");
 
+        // the form: the image of the container, and a variable of its environment
         await tab(page, "Edit").click();
-        await page.getByRole("group", { name: "Edit as" }).getByRole("button", { name: "YAML" }).click();
-        await expect(content(page)).toContainText("GREETING");
-        await paste(page, (await textOf(page)).replace("value: hello", "value: good-morning"));
+        const image = page.getByRole("group", { name: "Container web", exact: true }).getByLabel("Image", { exact: true });
+        await expect(image).toHaveValue(firstImage);
+        await image.fill(nextImage);
+        await page.getByRole("group", { name: "Environment of web", exact: true }).getByLabel("GREETING", { exact: true }).fill("good-morning");
         await reviewChanges(page);
         const difference = review(page).getByRole("region", { name: /^Difference of / });
-        await expect(difference.locator("ins")).toContainText(["value: good-morning"]);
-        await expect(difference.locator("del")).toContainText(["value: hello"]);
+        for (const line of [`image: ${nextImage}`, "value: good-morning"]) await expect(difference.locator("ins").filter({ hasText: line })).toBeVisible();
+        await expect(difference.locator("del").filter({ hasText: "value: hello" })).toBeVisible();
         await picture("4-edit");
         await page.getByRole("button", { name: "Save", exact: true }).click();
         await expect(page.getByText("shop was saved.")).toBeVisible();
@@ -162,6 +164,8 @@ for (const width of [1440, 390]) {
         await expect(part(page, "revisions").getByRole("row").nth(1)).toContainText(/^2 Current/);
         await expect(part(page, "rollout")).toContainText(complete(2));
         await expect(part(page, "pods").getByRole("heading", { name: "Pods (2)" })).toBeVisible();
+        const images = () => admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].spec.containers[*].image}");
+        await expect.poll(images).toBe(`${nextImage} ${nextImage}`);
         await picture("5-rolled-out");
 
         await tab(page, "Logs").click();

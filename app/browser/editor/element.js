@@ -198,11 +198,11 @@ export class PorticoEditor extends HTMLElement {
 
   #add(results) {
     if (!this.#view || this.#view.state.readOnly) return;
-    for (const { message } of results) {
-      if (message) this.#emit("refused", { message });
-    }
     const change = addition(this.value, results.flatMap(({ text }) => text ?? []));
     if (change) this.#replace(change, change.start, "input.drop");
+    // after the change: the page takes the message away with the next input
+    const messages = results.flatMap(({ message }) => message ?? []);
+    if (messages.length > 0) this.#emit("refused", { message: messages.join(" ") });
   }
 
   #dragged(event) {

@@ -1,0 +1,162 @@
+// What the editor holds is not lost: without a connection, after the end of the session, and when files are dropped into it.
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/browser";
+import { content, documents, dropFiles, paste, planned, review, reviewChanges, textOf } from "../support/editor";
+import { admin, apply } from "../support/kubectl";
+import * as path from "../support/paths";
+import { account, enter, signIn } from "../support/sign-in";
+import { signOut } from "../support/sign-out";
+import { createNamespace, remove, unique } from "../support/workloads";
+
+let namespace: string;
+test.beforeAll(async () => {
+  namespace = await createNamespace("editor");
+});
+test.afterAll(() => remove(namespace));
+
+const configMap = (name: string, data: Record<string, string>) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data });
+const value = (name: string, key: string) =>
+  admin("acme-prod", "get", "configmap", "-n", namespace, name, "-o", `jsonpath={.data.${key}}`, "--ignore-not-found");
+
+const alert = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text });
+const outcome = (page: Page) => page.locator("[data-part=outcome]");
+const offer = (page: Page) => page.getByText("This tab has a text that was not saved.");
+const applyButton = (page: Page) => page.getByRole("button", { name: /^Apply / });
+
+async function openCreate(page: Page) {
+  await signIn(page, "devi", path.createPage(`namespace=${namespace}`));
+  await expect(content(page)).toBeVisible();
+}
+
+/** The YAML of a ConfigMap with the key `a`, changed in the editor but not saved. */
+async function edited(page: Page): Promise<{ name: string; text: string }> {
+  const name = unique("edited");
+  await apply("acme-prod", configMap(name, { a: "before" }));
+  await signIn(page, "devi", path.object(namespace, "core/v1/configmaps", name, "edit?as=yaml"));
+  await expect(content(page)).toContainText("a: before");
+  const text = (await textOf(page)).replace("a: before", "a: after");
+  await paste(page, text);
+  return { name, text };
+}
+
+/** Ends the session of the page in another tab. */
+async function endSession(page: Page) {
+  const other = await page.context().newPage();
+  await signOut(other);
+  await other.close();
+}
+
+test.describe("without a connection", () => {
+  test("need_02 a text is neither reviewed nor applied, and is applied once the connection is back", async ({ page }) => {
+    const name = unique("offline");
+    const text = documents(configMap(name, { a: "b" }));
+    await openCreate(page);
+    await paste(page, text);
+    const unreachable = alert(page, "Portico could not be reached.");
+
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Review changes" }).click();
+    await expect(unreachable).toBeVisible();
+    expect(await textOf(page)).toBe(text);
+    await page.context().setOffline(false);
+    await reviewChanges(page);
+    await expect(unreachable).toHaveCount(0);
+
+    await page.context().setOffline(true);
+    await applyButton(page).click();
+    await expect(unreachable).toBeVisible();
+    expect(await textOf(page)).toBe(text);
+    expect(await value(name, "a")).toBe("");
+    await page.context().setOffline(false);
+    // the review is still there
+    await applyButton(page).click();
+    await expect(outcome(page).getByRole("heading", { name: "1 created" })).toBeVisible();
+    expect(await value(name, "a")).toBe("b");
+  });
+
+  test("need_01 an edit is not saved, and is saved once the connection is back", async ({ page }) => {
+    const { name, text } = await edited(page);
+    await reviewChanges(page);
+    await page.context().setOffline(true);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await expect(alert(page, "Portico could not be reached.")).toBeVisible();
+    expect(await textOf(page)).toBe(text);
+    expect(await value(name, "a")).toBe("before");
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await expect(page.getByText(`${name} was saved.`)).toBeVisible();
+    expect(await value(name, "a")).toBe("after");
+  });
+});
+
+test.describe("after the end of the session", () => {
+  test("need_02 the sign-in leads back to the page, which offers the text, and it is applied", async ({ page }) => {
+    const name = unique("expired");
+    const text = documents(configMap(name, { a: "b" }));
+    await openCreate(page);
+    await paste(page, text);
+    await endSession(page);
+    await page.getByRole("button", { name: "Review changes" }).click();
+    const ended = alert(page, "Your session has ended.");
+    await expect(ended).toBeVisible();
+    await expect(review(page)).toHaveCount(0);
+    expect(await textOf(page)).toBe(text);
+
+    await ended.getByRole("link", { name: "Sign in again" }).click();
+    await enter(page, account("devi"));
+    await expect(page).toHaveURL(new RegExp(`/create\\?namespace=${namespace}$`));
+    await expect(page.getByLabel("Namespace", { exact: true })).toHaveValue(namespace);
+    await expect(offer(page)).toBeVisible();
+    await page.getByRole("button", { name: "Restore it" }).click();
+    expect(await textOf(page)).toBe(text);
+    await reviewChanges(page);
+    await applyButton(page).click();
+    await expect(outcome(page).getByRole("heading", { name: "1 created" })).toBeVisible();
+    expect(await value(name, "a")).toBe("b");
+  });
+
+  test("need_01 an edit is offered again as YAML, and it is saved", async ({ page }) => {
+    const { name, text } = await edited(page);
+    await endSession(page);
+    // the page of an object follows it, so that it learns of the end by itself
+    const dialog = page.getByRole("dialog");
+    await expect(dialog).toContainText("Your session has ended");
+    expect(await textOf(page)).toBe(text);
+    await dialog.getByRole("link", { name: "Sign in again" }).click();
+    await enter(page, account("devi"));
+    await expect(page).toHaveURL(/\/edit\?as=yaml$/);
+    await expect(offer(page)).toBeVisible();
+    await page.getByRole("button", { name: "Restore it" }).click();
+    expect(await textOf(page)).toBe(text);
+    await reviewChanges(page);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await expect(page.getByText(`${name} was saved.`)).toBeVisible();
+    expect(await value(name, "a")).toBe("after");
+  });
+});
+
+test("need_02 dropped files follow the text as further documents, and other files are refused", async ({ page }) => {
+  const names = [unique("typed"), unique("one"), unique("two"), unique("three")];
+  const [typed, one, two, three] = names.map((name) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`) as [string, string, string, string];
+  await openCreate(page);
+  await paste(page, typed);
+  await dropFiles(page, [
+    { name: "first.yaml", text: `---\n${one}---\n${two}` },
+    { name: "second.yml", text: three.replaceAll("\n", "\r\n") },
+    { name: "picture.png", text: "not a manifest" },
+  ]);
+  await expect(alert(page, "picture.png was not added: only .yaml, .yml and .json files are accepted.")).toBeVisible();
+  const whole = [typed, one, two, three].join("---\n");
+  await expect.poll(() => textOf(page)).toBe(whole);
+  // one step of the history
+  await content(page).focus();
+  await page.keyboard.press("Control+z");
+  expect(await textOf(page)).toBe(typed);
+  await page.keyboard.press("Control+y");
+  expect(await textOf(page)).toBe(whole);
+
+  await reviewChanges(page);
+  for (const name of names) await expect(planned(page, name)).toHaveAttribute("data-effect", "create");
+  await applyButton(page).click();
+  await expect(outcome(page).getByRole("heading", { name: "4 created" })).toBeVisible();
+});
