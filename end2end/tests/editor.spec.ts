@@ -135,6 +135,24 @@ test.describe("after the end of the session", () => {
   });
 });
 
+test("need_01 an edit that is restored after another client's change takes nothing of it back", async ({ page }) => {
+  const { name } = await edited(page);
+  await page.goto(path.object(namespace, "core/v1/configmaps", name));
+  await admin("acme-prod", "patch", "configmap", "-n", namespace, name, "--type", "merge", "-p", '{"data":{"b":"theirs"}}');
+  await page.goto(path.object(namespace, "core/v1/configmaps", name, "edit?as=yaml"));
+  await expect(content(page)).toContainText("b: theirs");
+  await page.getByRole("button", { name: "Restore it" }).click();
+  await expect(page.getByRole("main")).toContainText("Your changes were repeated on the newest version");
+  const text = await textOf(page);
+  expect(text).toContain("a: after");
+  expect(text).toContain("b: theirs");
+  await reviewChanges(page);
+  await expect(review(page).locator("del")).toHaveText([/a: before/]);
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await expect(page.getByText(`${name} was saved.`)).toBeVisible();
+  expect([await value(name, "a"), await value(name, "b")]).toEqual(["after", "theirs"]);
+});
+
 test("need_02 dropped files follow the text as further documents, and other files are refused", async ({ page }) => {
   const names = [unique("typed"), unique("one"), unique("two"), unique("three")];
   const [typed, one, two, three] = names.map((name) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`) as [string, string, string, string];

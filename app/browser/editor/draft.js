@@ -7,7 +7,10 @@ export class Draft {
   #timer;
   #pending;
 
-  /** Takes a key, and remembers the text that an earlier page has left under it. */
+  /**
+   * Takes a key, and remembers what an earlier page has left under it: `{ text, base }` or null. `base` is the text on which
+   * the changes were made.
+   */
   constructor(key) {
     this.key = PREFIX + key;
     this.found = this.#read();
@@ -15,9 +18,9 @@ export class Draft {
     addEventListener("pagehide", this.flush);
   }
 
-  /** Keeps a text soon, or removes what is kept if `text` is null. */
-  save(text) {
-    this.#pending = { text };
+  /** Keeps a text and its base soon, or removes what is kept if `text` is null. */
+  save(text, base) {
+    this.#pending = { text, base };
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.flush, DELAY_MS);
   }
@@ -25,11 +28,11 @@ export class Draft {
   flush() {
     clearTimeout(this.#timer);
     if (!this.#pending) return;
-    const { text } = this.#pending;
+    const { text, base } = this.#pending;
     this.#pending = undefined;
     try {
       if (text === null) sessionStorage.removeItem(this.key);
-      else sessionStorage.setItem(this.key, text);
+      else sessionStorage.setItem(this.key, JSON.stringify({ text, base }));
     } catch {
       // storage is full or turned off: editing works without it
     }
@@ -48,7 +51,8 @@ export class Draft {
 
   #read() {
     try {
-      return sessionStorage.getItem(this.key);
+      const found = JSON.parse(sessionStorage.getItem(this.key));
+      return typeof found?.text === "string" ? found : null;
     } catch {
       return null;
     }

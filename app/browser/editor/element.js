@@ -20,6 +20,7 @@ export class PorticoEditor extends HTMLElement {
   #text = "";
   /** The text that the page has set last. */
   #set = "";
+  #base = "";
   #problems = [];
   #draft;
   #remote;
@@ -90,6 +91,7 @@ export class PorticoEditor extends HTMLElement {
   set value(value) {
     const text = String(value ?? "").replace(/\r\n?/g, "\n");
     this.#set = text;
+    this.#base = text;
     if (text === this.value) return;
     this.#text = text;
     this.#state = undefined;
@@ -109,9 +111,18 @@ export class PorticoEditor extends HTMLElement {
     if (this.#view) this.#diagnostics.problems = this.#problems;
   }
 
+  /** The text on which the changes of the user are made: the one of the page, or the one of the page that left the draft. */
+  get base() {
+    return this.#base;
+  }
+
+  set base(text) {
+    this.#base = String(text ?? "");
+  }
+
   /** The text that an earlier page has left, until it is restored or cleared; otherwise null. */
   get draft() {
-    const found = this.#draft?.found ?? null;
+    const found = this.#draft?.found?.text ?? null;
     return found === this.#set ? null : found;
   }
 
@@ -119,6 +130,7 @@ export class PorticoEditor extends HTMLElement {
   restoreDraft() {
     const { draft } = this;
     if (draft === null || !this.#view) return;
+    this.#base = this.#draft.found.base ?? this.#set;
     this.#draft.found = null;
     this.#replace({ from: 0, to: this.#view.state.doc.length, insert: draft }, 0, "input.restore");
   }
@@ -184,7 +196,7 @@ export class PorticoEditor extends HTMLElement {
   #changed() {
     this.#diagnostics.textChanged();
     const { value } = this;
-    this.#draft?.save(value === this.#set ? null : value);
+    this.#draft?.save(value === this.#set ? null : value, this.#base);
     this.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
   }
 

@@ -22,6 +22,9 @@ pub fn ManifestEditor(
     text: Signal<String>,
     /// After each change by the user.
     on_input: Callback<()>,
+    /// After the text of an earlier visit was restored.
+    #[prop(optional)]
+    on_restore: Option<Callback<()>>,
 ) -> impl IntoView {
     let editor = use_editor();
     let project = use_session().project.get_untracked();
@@ -40,6 +43,9 @@ pub fn ManifestEditor(
                             on_click=move |_| {
                                 editor.restore_draft();
                                 found.set(false);
+                                if let Some(restored) = on_restore {
+                                    restored.run(());
+                                }
                             }
                         />
                         <Button

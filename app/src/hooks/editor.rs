@@ -31,6 +31,17 @@ impl Editor {
         get("value").as_string().unwrap_or_default()
     }
 
+    /// Returns the text on which the changes are made: the one that the page has set, or the one that the
+    /// restored text of an earlier visit was written on.
+    pub fn base(self) -> String {
+        get("base").as_string().unwrap_or_default()
+    }
+
+    /// Sets the text on which the changes are made.
+    pub fn set_base(self, text: &str) {
+        set("base", &JsValue::from_str(text));
+    }
+
     /// Replaces the text as a change of the user, which can be undone.
     pub fn replace_text(self, text: &str) {
         call("replaceText", &[JsValue::from_str(text)]);

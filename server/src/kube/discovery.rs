@@ -115,8 +115,8 @@ pub async fn kind(api: &Api, resource: &ResourceRef) -> Result<ResourceKind, Kub
     })
 }
 
-/// API groups that the API server serves itself in every version of Kubernetes; the others are custom
-/// resources or those of aggregated API servers.
+/// API groups that the API server itself serves in some version of Kubernetes, up to 1.37; the others are
+/// custom resources or those of aggregated API servers.
 const BUILT_IN_GROUPS: [&str; 25] = [
     "",
     "admissionregistration.k8s.io",

@@ -98,13 +98,21 @@ impl Edited {
         });
     }
 
+    /// Repeats the edit of an earlier visit on the version that was read now. Otherwise saving it would
+    /// take back what others have changed in between.
+    fn restored(self) {
+        let is_current = self.base.with_untracked(|base| base.text == Editor.base());
+        if !is_current {
+            self.rebase();
+        }
+    }
+
     /// Loads the newest version and repeats the edit on it.
     fn rebase(self) {
-        let original = self.base.with_untracked(|base| base.text.clone());
         let asked = rebase_edit(
             self.cluster,
             self.object.get_value(),
-            original,
+            Editor.base(),
             Editor.text(),
         );
         self.run(asked, move |rebased| {
@@ -120,6 +128,7 @@ impl Edited {
             };
             let _ = self.plan.try_set(None);
             let _ = self.note.try_set(Some(note));
+            Editor.set_base(&rebased.newest.text);
             let _ = self.base.try_set(rebased.newest);
             Editor.replace_text(&text);
         });
@@ -190,6 +199,7 @@ fn Form(cluster: Uuid, object: ObjectRef, read: EditText) -> impl IntoView {
                 draft
                 text
                 on_input=Callback::new(move |()| edited.changed())
+                on_restore=Callback::new(move |()| edited.restored())
             />
             <div class="editor-foot">
                 <Button
