@@ -27,6 +27,7 @@ stage "formatting" cargo fmt --all --check
 stage "scripts" bash -euc scripts_parse
 stage "spelling and terms" scripts/spelling.sh
 stage "types of the browser tests" npm run --silent --workspace end2end types
+stage "tests of the editor" node --test app/browser/editor/*.test.js
 stage "build and lints" cargo build --locked --workspace --all-targets
 [ "${1:-}" = --without-browser ] || stage "lints, browser" cargo clippy --locked --package app --features hydrate --lib --target wasm32-unknown-unknown -- -D warnings
 # the binaries called services, attacks and replicas want running ones; scripts/test.sh gives it them
