@@ -4,7 +4,7 @@ use crate::{
     workloads::{create, deployment, names, object},
 };
 use app::ports::Objects as _;
-use portico_domain::panel::{Health, ObjectRef, RelatedView, Relation, ResourceRef};
+use portico_domain::panel::{Health, ObjectRef, Refusal, RelatedView, Relation, ResourceRef};
 use serde_json::json;
 
 fn of_cluster(group: &str, plural: &str, name: &str) -> ObjectRef {
@@ -95,7 +95,10 @@ async fn need_28_a_storage_class_leads_to_its_claims_and_volumes() {
     // a viewer may not list the claims of the whole cluster
     let vera = stack.panel("vera").await;
     let view = vera.related(stack.acme(), class).await.unwrap();
-    let named = |gap: &String| gap.contains("list on persistentvolumeclaims in the whole cluster");
+    let named = |gap: &Refusal| {
+        gap.reason
+            .contains("list on persistentvolumeclaims in the whole cluster")
+    };
     assert!(view.gaps.iter().any(named), "{:?}", view.gaps);
 }
 

@@ -136,10 +136,10 @@ async fn need_07_prometheus_is_asked_only_for_users_who_may_get_the_pods() {
     };
     // the object may be read, its pods may not
     let refused = usage(&closed.name).await.unwrap();
-    let Reading::NotPermitted(reason) = &refused else {
+    let Reading::NotPermitted(refusal) = &refused else {
         panic!("{refused:?}");
     };
-    assert!(reason.contains("get on pods"), "{reason}");
+    assert!(refusal.reason.contains("get on pods"), "{refusal:?}");
     // the control case: the same question is asked, and has no answer in an empty namespace
     let empty = usage(&open.name).await.unwrap();
     assert!(
@@ -358,7 +358,7 @@ async fn need_07_metrics_k8s_io_is_read_with_the_viewers_own_token() {
     let devi = panel("devi").await;
     let reading = devi.usage(globex, web).await.unwrap();
     assert!(
-        matches!(&reading, Reading::NotPermitted(reason) if reason.contains("pods.metrics.k8s.io")),
+        matches!(&reading, Reading::NotPermitted(refusal) if refusal.reason.contains("pods.metrics.k8s.io")),
         "{reading:?}"
     );
     let pods = Api::<Pod>::namespaced(client.clone(), &own.name);

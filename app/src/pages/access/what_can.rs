@@ -192,8 +192,9 @@ fn place_rights(place: PlaceRights, cluster: Uuid) -> AnyView {
         .into_iter()
         .map(|grant| bound_rules(grant, &title, cluster))
         .collect_view();
+    let label = title.clone();
     view! {
-        <section aria-label=title.clone()>
+        <section aria-label=label>
             <h4 class="font-semibold mt-4">{title}</h4>
             {grants}
         </section>

@@ -4,7 +4,7 @@ pub mod terminal_help;
 use crate::{
     api::clusters::get_cluster,
     cluster_states::use_cluster_states,
-    components::{Age, AttentionList, ErrorState, NameList, PageHead, not_permitted},
+    components::{Age, AttentionList, ErrorState, NameList, PageHead, not_permitted, who_can_link},
     context::use_session,
     error::UiError,
     format,
@@ -18,7 +18,8 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
-    Capacity, ClusterOverview, CpuMemory, NodeRow, ObjectRef, Reading, ResourceRef, RightsSummary,
+    Capacity, ClusterOverview, CpuMemory, NodeRow, ObjectRef, Reading, ResourceRef, RightQuestion,
+    RightsSummary,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -211,11 +212,17 @@ fn capacity(reading: Reading<Capacity>, usage: Signal<Reading<CpuMemory>>) -> An
 
 /// Returns what the nodes use of what they can allocate, or why it is not known.
 fn used(reading: Reading<CpuMemory>, cpu_allocatable: u64, memory_allocatable: u64) -> AnyView {
-    match reading {
-        Reading::NotPermitted(reason) | Reading::Unavailable(reason) => view! {
-            <p class="text-muted" data-part="usage">"Usage unknown. "{reason}</p>
+    let unknown = |reason: String, missing: Option<&RightQuestion>| {
+        view! {
+            <p class="text-muted" data-part="usage">
+                "Usage unknown. "{reason}" "{who_can_link(missing)}
+            </p>
         }
-        .into_any(),
+        .into_any()
+    };
+    match reading {
+        Reading::NotPermitted(refusal) => unknown(refusal.reason, refusal.missing.as_deref()),
+        Reading::Unavailable(reason) => unknown(reason, None),
         Reading::Known(used) => view! {
             <div class="grid gap-4" data-part="usage">
                 <Meter

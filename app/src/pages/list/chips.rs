@@ -104,6 +104,7 @@ mod tests {
             status: vec!["Failed".to_owned()],
             sort: "-age".to_owned(),
             columns: vec!["name".to_owned()],
+            compact: true,
             offset: 0,
         };
         let all = filters(&state);

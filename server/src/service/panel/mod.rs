@@ -25,7 +25,10 @@ use portico_domain::{
     panel::{
         AccessView, AlertsView, AuthenticationView, BoundName, BulkAction, BulkOutcome, BulkTarget,
         ChangeDone, ClusterOverview, ClusterState, FiguresView, GrantPreview, GrantRequest,
-    LabelCount, Launchpad, ListQuery, ProgramsView, RegistryView, ResourceKind, ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest, SessionView, UserTest, UserTestRequest, VisibleNamespaces, WhatCanView, WhoCanView,
+        LabelCount, Launchpad, ListQuery, ProgramsView, RegistryView, ResourceKind, ResourceRef,
+        ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer,
+        Selection, SelfTest, SessionView, UserTest, UserTestRequest, VisibleNamespaces,
+        WhatCanView, WhoCanView,
     },
 };
 use std::sync::Arc;

@@ -145,7 +145,7 @@ mod tests {
         let both = json!({"requests": {"cpu": "100m", "memory": "64Mi"},
             "limits": {"cpu": "250m", "memory": "128Mi"}});
         let memory_only = json!({"requests": {"cpu": "50m"}, "limits": {"memory": "1Mi"}});
-        let pods = [pod(&[both.clone()]), pod(&[both, memory_only])];
+        let pods = [pod(std::slice::from_ref(&both)), pod(&[both, memory_only])];
         let bounds = of_pods(pods.iter());
         assert_eq!(pairs(&bounds.cpu), [(UsageBoundKind::Requests, 250)]);
         assert_eq!(

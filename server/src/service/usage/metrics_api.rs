@@ -3,7 +3,7 @@
 use super::{Measured, Place};
 use crate::{
     kube::{Api, KubeError, discovery, path},
-    service::{error::ServiceError, quantity, rights},
+    service::{error::ServiceError, quantity},
 };
 use app::error::UiErrorKind;
 use portico_domain::panel::{CpuMemory, ObjectRef, ResourceRef, UsagePart, UsageSource};
@@ -68,7 +68,7 @@ pub async fn measure(api: &Api, place: &Place) -> Result<Option<Measured>, Servi
         if matches!(error, KubeError::Refused(_)) {
             let mut question = place.question();
             question.resource = format!("{plural}.metrics.k8s.io");
-            ServiceError::not_permitted(rights::refusal(&question))
+            ServiceError::lacks(question)
         } else if matches!(error, KubeError::NotFound(_)) {
             no_samples()
         } else {

@@ -14,7 +14,7 @@ mod subject;
 
 pub use prometheus::{Prometheus, PrometheusSetupError};
 
-use super::{error::ServiceError, overview::reading, rights};
+use super::{error::ServiceError, overview::reading};
 use crate::kube::{Api, reviews};
 use app::error::UiErrorKind;
 use portico_domain::panel::{
@@ -124,7 +124,7 @@ async fn by_prometheus(
 ) -> Result<Measured, ServiceError> {
     let question = place.question();
     if !reviews::allowed(api, &question).await? {
-        return Err(ServiceError::not_permitted(rights::refusal(&question)));
+        return Err(ServiceError::lacks(question));
     }
     let measured = prometheus.measure(api.cluster(), place).await;
     measured.map_err(|error| {

@@ -165,11 +165,12 @@ fn instances(instances: &Instances, project: &str, cluster: Uuid) -> AnyView {
         Some(count) => format!("{} in this cluster.", format::counted(count, "object")),
         None => "Your roles do not show how many there are in the whole cluster.".to_owned(),
     };
+    let title = instances.title.clone();
     view! {
         <div class="mt-4">
             <Card title="Instances">
                 <p class="flex flex-wrap items-center gap-3">
-                    <a class="btn" href=href>{instances.title.clone()}</a>
+                    <a class="btn" href=href>{title}</a>
                     <span class="text-muted">{text}</span>
                 </p>
             </Card>

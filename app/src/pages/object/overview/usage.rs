@@ -2,6 +2,7 @@
 //! hour. Read beside the object, so that a slow source of metrics delays nothing else.
 use crate::{
     api::objects::get_usage,
+    components::who_can_link,
     context::use_session,
     error::UiError,
     format,
@@ -10,7 +11,7 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
-    ObjectRef, Reading, UsageFigure, UsagePart, UsagePoint, UsageView, has_usage,
+    ObjectRef, Reading, RightQuestion, UsageFigure, UsagePart, UsagePoint, UsageView, has_usage,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -78,10 +79,11 @@ impl Usage {
                     match self.data.await {
                         Ok(None) => ().into_any(),
                         Ok(Some(Reading::Known(usage))) => known(usage, self.is_open),
-                        Ok(Some(Reading::NotPermitted(reason) | Reading::Unavailable(reason))) => {
-                            unknown(&reason)
+                        Ok(Some(Reading::NotPermitted(refusal))) => {
+                            unknown(&refusal.reason, refusal.missing.as_deref())
                         }
-                        Err(error) => unknown(&error.message),
+                        Ok(Some(Reading::Unavailable(reason))) => unknown(&reason, None),
+                        Err(error) => unknown(&error.message, error.missing.as_deref()),
                     }
                 })}
             </Suspense>
@@ -90,12 +92,13 @@ impl Usage {
     }
 }
 
-fn unknown(reason: &str) -> AnyView {
+fn unknown(reason: &str, missing: Option<&RightQuestion>) -> AnyView {
     let text = format!("Usage unknown. {reason}");
+    let link = who_can_link(missing);
     view! {
         <div class="mb-4" data-part="usage">
             <Card title="Usage">
-                <p class="text-muted">{text}</p>
+                <p class="text-muted">{text}" "{link}</p>
             </Card>
         </div>
     }

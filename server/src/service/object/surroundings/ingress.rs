@@ -128,8 +128,10 @@ fn of_backend(
     if service["spec"]["type"] == "ExternalName" {
         return None;
     }
-    let has_port = items(&service["spec"]["ports"])
-        .any(|known| known["name"] == port || known["port"].to_string() == port);
+    let number = port.parse::<u64>().ok();
+    let has_port = items(&service["spec"]["ports"]).any(|known| {
+        known["name"] == port || (number.is_some() && known["port"].as_u64() == number)
+    });
     if !has_port {
         return Some(
             Assessment::new(Health::Failed, "Port missing").because(format!(
