@@ -21,7 +21,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     }
     if let Some(downloads) = section.downloads.as_deref().filter(|path| !path.is_dir()) {
         tracing::warn!(
-            downloads = %downloads.display(),
+            path = %downloads.display(),
             "panel.downloads is not a directory: only the program that runs here is offered"
         );
     }

@@ -89,7 +89,7 @@ impl Programs {
             let files = of_directory(directory)
                 .await
                 .inspect_err(|error| {
-                    tracing::warn!(directory = %directory.display(), %error, "panel.downloads cannot be read");
+                    tracing::warn!(path = %directory.display(), %error, "panel.downloads cannot be read");
                 })
                 .unwrap_or_default();
             // the operator's choice for a system replaces the own program
