@@ -23,6 +23,17 @@ async function openPalette(page: Page) {
   }).toPass();
 }
 
+/** Holds back the code of the pages, without which hydration waits, until the returned function is called. */
+async function holdCode(page: Page) {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/pkg\/(?!app\.)[^/]*\.wasm$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
 /** A list whose rows are there. */
 async function rows(page: Page) {
   await expect(main(page).locator("[data-row]").first()).toBeVisible();
@@ -226,13 +237,7 @@ test.describe("the command palette", () => {
   });
 
   test("works when its key is pressed while the page is still being hydrated", async ({ page }) => {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
-    // the code of the page, without which hydration waits
-    await page.route(/\/pkg\/(?!app\.)[^/]*\.wasm$/, async (route) => {
-      await released;
-      await route.continue();
-    });
+    const release = await holdCode(page);
     await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
     const pressed = () =>
       page.evaluate(() => {
@@ -349,6 +354,41 @@ test("arrow keys move between rows as j and k do", async ({ page }) => {
   expect(await focused()).toBe(all[1]);
   await page.keyboard.press("ArrowUp");
   expect(await focused()).toBe(all[0]);
+});
+
+test.describe("a page that is still being hydrated", () => {
+  const ways = {
+    link: (page: Page) => menu(page).getByRole("link", { name: "Deployments", exact: true }).click(),
+    keys: async (page: Page) => {
+      await page.keyboard.press("g");
+      await page.keyboard.press("d");
+    },
+  };
+  for (const [name, go] of Object.entries(ways)) {
+    test(`can be left by ${name}`, async ({ page }) => {
+      const release = await holdCode(page);
+      await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
+      await rows(page);
+      // the keys are known once the main file runs
+      await expect(async () => {
+        const pressed = page.evaluate(() => {
+          const event = new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true });
+          const handled = () => !document.documentElement.dispatchEvent(event);
+          return handled() && handled();
+        });
+        expect(await pressed).toBe(true);
+      }).toPass();
+      await go(page);
+      release();
+      await expect(page).toHaveURL(/\/deployments\?namespace=shop$/);
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Deployments");
+      await expect(main(page).getByRole("link", { name: "checkout", exact: true })).toBeVisible();
+      await openPalette(page);
+      await page.keyboard.press("Escape");
+      await menu(page).getByRole("link", { name: "Nodes", exact: true }).click();
+      await expect(page.getByRole("heading", { level: 1 })).toHaveText("Nodes");
+    });
+  }
 });
 
 test.describe("the cluster's menu", () => {
