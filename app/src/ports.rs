@@ -4,13 +4,14 @@ use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::{
     AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
-    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, DataValue, DeletionPlan,
-    DrainOptions, DrainProgress, EditForm, EditText, EventRow, FieldEdit, FiguresView,
-    GrantPreview, GrantRequest, LabelCount, Launchpad, ListQuery, ObjectRef, ObjectView,
-    PlannedDocument, ProgramsView, Reading, RebasedText, RegistryView, RelatedView, ResourceKind,
-    ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer,
-    Selection, SelfTest, SessionView, StateChange, TextDiff, UsageView, UserTest, UserTestRequest,
-    VisibleNamespaces, WhatCanView, WhoCanView,
+    BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, CreationChoices,
+    CreationKind, CreationProgress, DataValue, DeletionPlan, DrainOptions, DrainProgress, EditForm,
+    EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad,
+    ListQuery, NewObject, ObjectRef, ObjectView, PlannedDocument, ProgramsView, Reading,
+    RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable,
+    RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
+    SessionView, StateChange, TextDiff, UsageView, UserTest, UserTestRequest, VisibleNamespaces,
+    WhatCanView, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -19,7 +20,7 @@ use uuid::Uuid;
 pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
-pub trait Panel: Objects + Manifests + Send + Sync {
+pub trait Panel: Objects + Manifests + Creation + Send + Sync {
     /// Returns the session; makes no request.
     fn session(&self) -> SessionView;
     async fn launchpad(&self) -> Result<Launchpad, UiError>;
@@ -252,4 +253,24 @@ pub trait Manifests {
         version: String,
         edits: Vec<FieldEdit>,
     ) -> Result<EditText, UiError>;
+}
+
+/// Forms that create objects.
+#[async_trait]
+pub trait Creation {
+    /// Returns what the form for a kind offers, and why the viewer may not create it in `namespace`.
+    async fn creation_choices(
+        &self,
+        cluster: Uuid,
+        kind: CreationKind,
+        namespace: Option<String>,
+    ) -> Result<CreationChoices, UiError>;
+    /// Returns the manifest of a form as YAML; makes no request.
+    fn form_manifest(&self, new: &NewObject) -> Result<String, UiError>;
+    /// Returns how far a created object is.
+    async fn creation_progress(
+        &self,
+        cluster: Uuid,
+        object: ObjectRef,
+    ) -> Result<CreationProgress, UiError>;
 }

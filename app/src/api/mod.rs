@@ -3,6 +3,7 @@ pub mod access;
 pub mod apps;
 pub mod authentication;
 pub mod clusters;
+pub mod creation;
 pub mod manifests;
 pub mod namespaces;
 pub mod objects;

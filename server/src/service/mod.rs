@@ -7,6 +7,7 @@ pub mod authentication;
 mod bulk;
 mod capacity;
 mod cluster_states;
+mod creation;
 pub mod details;
 pub mod error;
 pub mod health;

@@ -12,6 +12,7 @@ mod authentication;
 mod bootstrap;
 mod bulk_changes;
 mod cluster_states;
+mod creation;
 mod deletion;
 mod drain;
 mod exec_plugin;

@@ -1,5 +1,6 @@
 //! Creation of objects from manifests: an editor, what it would change, and what it changed.
 mod outcome;
+mod progress;
 mod samples;
 
 use crate::{

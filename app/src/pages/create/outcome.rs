@@ -1,3 +1,4 @@
+use super::progress::Progress;
 use crate::{
     components::outcome_badge,
     context::use_session,
@@ -5,7 +6,7 @@ use crate::{
     ui::{Card, Status, Tone},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{AppliedDocument, Effect};
+use portico_domain::panel::{AppliedDocument, CreationKind, Effect};
 use uuid::Uuid;
 
 /// What was changed, with links to the objects.
@@ -16,6 +17,10 @@ pub fn Outcome(cluster: Uuid, applied: Vec<AppliedDocument>) -> impl IntoView {
     let rows = applied
         .into_iter()
         .map(|document| {
+            let progress = is_followed(&document).then(|| {
+                let object = document.object.clone()?;
+                Some(view! { <Progress cluster object /> })
+            });
             let name = match document.object {
                 Some(object) => view! {
                     <a class="wrap-anywhere" href=routes::object(&project, cluster, &object)>
@@ -33,6 +38,7 @@ pub fn Outcome(cluster: Uuid, applied: Vec<AppliedDocument>) -> impl IntoView {
                     {document.error.map(|text| view! {
                         <p class="wrap-anywhere"><Status tone=Tone::Bad text /></p>
                     })}
+                    {progress.flatten()}
                 </li>
             }
         })
@@ -45,6 +51,13 @@ pub fn Outcome(cluster: Uuid, applied: Vec<AppliedDocument>) -> impl IntoView {
         </div>
     }
     .into_any()
+}
+
+/// Returns whether an object reaches its result only after it was created, by a controller.
+fn is_followed(document: &AppliedDocument) -> bool {
+    let object = document.object.as_ref();
+    document.effect != Effect::Refused
+        && object.is_some_and(|object| CreationKind::of(&object.resource).is_some())
 }
 
 /// Returns `2 created, 1 changed, 1 refused`.

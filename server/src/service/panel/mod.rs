@@ -1,4 +1,5 @@
 //! The implementation of [`Panel`] for one caller.
+mod creation;
 mod manifests;
 mod objects;
 

@@ -202,6 +202,16 @@ pub fn calls(target: &Target) -> Vec<Call> {
                 "uid": "00000000-0000-4000-8000-000000000000",
                 "options": { "unmanaged": false, "local_data": false } }),
         ),
+        reads(
+            "/api/creation/choices",
+            json!({ "cluster": cluster, "kind": "service", "namespace": namespace }),
+        ),
+        reads(
+            "/api/creation/manifest",
+            json!({ "new": { "claim": { "name": "data", "namespace": namespace,
+                "storage_class": "", "access_mode": "ReadWriteOnce", "size": "1Gi" } } }),
+        ),
+        reads("/api/creation/progress", about.clone()),
         reads("/api/manifests/edit", about.clone()),
         answered(409, reads("/api/manifests/plan_edit", edit.clone())),
         changes("/api/manifests/save", edit),
