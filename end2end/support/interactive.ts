@@ -1,12 +1,18 @@
 import { expect, type Page } from "@playwright/test";
 
-/** Waits until scripts have taken the page over: a dialog that only they can open has opened, and is closed again. */
-export async function interactive(page: Page) {
+/**
+ * Waits until scripts have taken the page over: a dialog that only they can open has opened, and is closed again. Returns the
+ * time of the click that opened it, in Unix milliseconds: what is requested later belongs to the dialog.
+ */
+export async function interactive(page: Page): Promise<number> {
   const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+  let clicked = 0;
   await expect(async () => {
+    clicked = Date.now();
     await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
     await expect(help).toBeVisible({ timeout: 500 });
   }).toPass();
   await page.keyboard.press("Escape");
   await expect(help).toBeHidden();
+  return clicked;
 }

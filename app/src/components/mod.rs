@@ -23,7 +23,7 @@ pub use attention::AttentionList;
 pub use difference::Difference;
 pub use error_state::{ErrorState, InlineError};
 pub use form_outcome::FormOutcome;
-pub use help::HelpDialog;
+pub use help::help;
 pub use live_status::{LiveDot, PauseButton, StaleBanner};
 pub use manifest_editor::ManifestEditor;
 pub use manifest_plan::{ManifestPlan, outcome_badge};

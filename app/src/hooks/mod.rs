@@ -10,6 +10,7 @@ pub mod poll;
 pub mod preferences;
 pub mod scripts;
 mod scroll;
+pub mod shortcuts;
 pub mod stream;
 pub mod timer;
 pub mod window;

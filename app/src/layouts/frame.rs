@@ -1,10 +1,10 @@
 use super::{
-    operations::show_operations, palette::PaletteDialog, reauthenticate::ReauthDialog,
-    topbar::Topbar,
+    help::HelpDialog, operations::show_operations, palette::PaletteDialog,
+    reauthenticate::ReauthDialog, topbar::Topbar,
 };
 use crate::{
     carried::use_carried,
-    components::{HelpDialog, ToastRegion},
+    components::ToastRegion,
     context::use_session,
     hooks::{keyboard, page_change::provide_page_change},
     operations::use_operations,

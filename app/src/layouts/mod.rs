@@ -2,6 +2,7 @@
 mod cluster;
 mod cluster_switcher;
 mod frame;
+mod help;
 mod operations;
 mod palette;
 mod reauthenticate;

@@ -34,7 +34,7 @@ pub fn PaletteDialog(palette: Palette) -> impl IntoView {
     Effect::new(move |_| {
         if palette.open.get() && !is_loaded.get_untracked() {
             spawn_local(async move {
-                lazy::load_palette().await;
+                lazy::load_browse().await;
                 let _ = is_loaded.try_set(true);
             });
         }

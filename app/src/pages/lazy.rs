@@ -10,6 +10,7 @@ use leptos_router::LazyRoute;
 use uuid::Uuid;
 
 use crate::{
+    components,
     operations::{self, Operations},
     palette::{self, Palette},
 };
@@ -31,6 +32,7 @@ use super::{
 enum Browse {
     App,
     CustomResources(Uuid),
+    Help,
     Kinds,
     List,
     Namespaces,
@@ -55,6 +57,7 @@ fn browse(page: Browse) -> AnyView {
     match page {
         Browse::App => view! { <App /> }.into_any(),
         Browse::CustomResources(cluster) => custom_resources::links(cluster),
+        Browse::Help => components::help(),
         Browse::Kinds => view! { <Kinds /> }.into_any(),
         Browse::List => view! { <List /> }.into_any(),
         Browse::Namespaces => view! { <Namespaces /> }.into_any(),
@@ -84,8 +87,8 @@ fn object(page: ObjectPart) -> AnyView {
     }
 }
 
-/// Loads the code of the command palette's options.
-pub async fn load_palette() {
+/// Loads the code of the command palette's options and of the help.
+pub async fn load_browse() {
     #[cfg(target_arch = "wasm32")]
     __preload_browse().await;
 }
@@ -93,6 +96,11 @@ pub async fn load_palette() {
 /// Returns the options of the command palette; `None` before their code is loaded.
 pub fn palette(palette: Palette) -> Option<AnyView> {
     browse(Browse::Palette(palette)).now_or_never()
+}
+
+/// Returns the keyboard shortcuts; `None` before their code is loaded.
+pub fn help() -> Option<AnyView> {
+    browse(Browse::Help).now_or_never()
 }
 
 /// Loads the form that continues a session.

@@ -1,6 +1,6 @@
 //! What became of created objects: claims, Services of type LoadBalancer, Ingresses.
 use crate::stack::Stack;
-use app::ports::{Creation as _, Manifests as _, Panel};
+use app::ports::{Creation as _, Panel};
 use portico_domain::panel::{
     CreationKind, CreationProgress, CreationState, NewClaim, NewIngress, NewObject, NewPort,
     NewRoute, NewService, ObjectRef,
@@ -96,6 +96,7 @@ async fn the_missing_permission_to_create_is_named() {
     let namespace = Some("shop".to_owned());
     let choices = panel.creation_choices(stack.acme(), CreationKind::Service, namespace);
     let refusal = choices.await.unwrap().refusal.unwrap();
-    assert_eq!(refusal.missing.resource, "services");
-    assert_eq!(refusal.missing.verb, "create");
+    let missing = refusal.missing.unwrap();
+    assert_eq!(missing.resource, "services");
+    assert_eq!(missing.verb, "create");
 }

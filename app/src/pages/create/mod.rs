@@ -1,31 +1,25 @@
-//! Creation of objects from manifests: an editor, what it would change, and what it changed.
+//! Creation of objects from manifests: an editor or a form, what it would change, and what it changed.
+mod draft;
+mod form;
 mod outcome;
 mod progress;
 mod samples;
 
 use crate::{
-    api::{
-        clusters::list_kinds,
-        manifests::{apply_manifests, plan_manifests},
-        resources::namespaces_for,
-    },
-    components::{
-        Crumb, InlineError, ManifestEditor, ManifestPlan, NeedsScripts, PageHead, use_toasts,
-    },
+    api::{clusters::list_kinds, resources::namespaces_for},
+    components::{Crumb, InlineError, ManifestEditor, ManifestPlan, NeedsScripts, PageHead},
     context::use_session,
-    error::{UiError, UiErrorKind},
     hooks::editor::Editor,
-    operations::{Activity, use_operations},
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{Banner, Button, ButtonKind, Card, Choice, SelectField, Tone, icons},
 };
+use draft::Draft;
+use form::CreationForm;
 use leptos::{children::ViewFn, prelude::*};
 use leptos_router::hooks::use_query_map;
 use outcome::Outcome;
-use portico_domain::panel::{
-    AppliedDocument, ChangeDone, Effect, ManifestProblem, PlannedDocument, ResourceRef,
-};
+use portico_domain::panel::{CreationKind, Effect, PlannedDocument, ResourceRef};
 use samples::SAMPLES;
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -49,6 +43,13 @@ fn CreatePage(cluster: Uuid) -> impl IntoView {
         untrack(|| session.cluster_name(cluster)),
         routes::cluster(&project, cluster),
     )];
+    let query = use_query_map();
+    let is_form = query.with_untracked(|query| query.get("form").is_some());
+    let title = if is_form {
+        "Create"
+    } else {
+        "Create from YAML"
+    };
     let notice = view! {
         <Banner tone=Tone::Info>
             <p>"The editor needs JavaScript. In a terminal:"</p>
@@ -58,7 +59,7 @@ fn CreatePage(cluster: Uuid) -> impl IntoView {
     .into_any();
     view! {
         <PageHead
-            title="Create from YAML"
+            title
             crumbs
             lede="Paste, write or drop manifests. They are checked against the cluster before anything is changed."
         />
@@ -67,116 +68,19 @@ fn CreatePage(cluster: Uuid) -> impl IntoView {
     .into_any()
 }
 
-/// The state of the page. `Copy`.
-#[derive(Clone, Copy)]
-struct Draft {
-    cluster: Uuid,
-    namespace: RwSignal<String>,
-    /// `None` until the text was checked, and after each change of it.
-    plan: RwSignal<Option<Vec<PlannedDocument>>>,
-    take_over: RwSignal<BTreeSet<usize>>,
-    applied: RwSignal<Option<Vec<AppliedDocument>>>,
-    failure: RwSignal<Option<UiError>>,
-    busy: RwSignal<bool>,
-}
-
-impl Draft {
-    fn changed(self) {
-        self.plan.set(None);
-        self.failure.set(None);
-        self.take_over.set(BTreeSet::new());
-    }
-
-    fn namespace(self) -> Option<String> {
-        Some(self.namespace.get_untracked()).filter(|name| !name.is_empty())
-    }
-
-    fn check(self) {
-        if self.busy.get_untracked() {
-            return;
-        }
-        self.changed();
-        self.applied.set(None);
-        self.busy.set(true);
-        let asked = plan_manifests(self.cluster, Editor.text(), self.namespace());
-        leptos::task::spawn_local(async move {
-            let answer = asked.await;
-            let _ = self.busy.try_set(false);
-            match answer {
-                Ok(plan) => {
-                    let problems: Vec<ManifestProblem> = plan
-                        .iter()
-                        .flat_map(|document| document.problems.clone())
-                        .collect();
-                    Editor.show_problems(&problems);
-                    let _ = self.plan.try_set(Some(plan));
-                }
-                Err(error) => {
-                    let _ = self.failure.try_set(Some(error));
-                }
-            }
-        });
-    }
-
-    fn apply(self) {
-        if self.busy.get_untracked() {
-            return;
-        }
-        self.failure.set(None);
-        self.busy.set(true);
-        let take_over = self.take_over.get_untracked().into_iter().collect();
-        let asked = apply_manifests(self.cluster, Editor.text(), self.namespace(), take_over);
-        let (toasts, operations) = (use_toasts(), use_operations());
-        let activity = Activity {
-            title: "Apply manifests".to_owned(),
-            href: routes::create(
-                &use_session().project.get_untracked(),
-                self.cluster,
-                None,
-                "",
-            ),
-            command: "kubectl apply --server-side -f -".to_owned(),
-        };
-        leptos::task::spawn_local(async move {
-            let answer = asked.await;
-            let _ = self.busy.try_set(false);
-            match answer {
-                Ok(applied) => {
-                    let refused = applied.iter().any(|one| one.effect == Effect::Refused);
-                    let message = outcome::summary(&applied);
-                    if refused {
-                        let error = UiError::new(UiErrorKind::Invalid, message);
-                        operations.record(activity, Err(&error));
-                    } else {
-                        operations.record(activity, Ok(&message));
-                        Editor.clear_draft();
-                        toasts.done(
-                            self.cluster,
-                            ChangeDone {
-                                message,
-                                undo: None,
-                            },
-                        );
-                    }
-                    let _ = self.plan.try_set(None);
-                    let _ = self.applied.try_set(Some(applied));
-                }
-                Err(error) => {
-                    operations.record(activity, Err(&error));
-                    let _ = self.failure.try_set(Some(error));
-                }
-            }
-        });
-    }
-}
-
 #[component]
 fn Workspace(cluster: Uuid) -> impl IntoView {
     let query = use_query_map();
     let chosen = query.with_untracked(|query| query.get("namespace").unwrap_or_default());
     let sample = query.with_untracked(|query| query.get("sample").unwrap_or_default());
+    let kind = query.with_untracked(|query| CreationKind::parse(&query.get("form")?));
+    let from = query.with_untracked(|query| query.get("from").unwrap_or_default());
+    let text = RwSignal::new(String::new());
     let draft = Draft {
         cluster,
+        text,
+        form_key: StoredValue::new(kind.map(|kind| form::key(cluster, kind))),
+        is_form: RwSignal::new(kind.is_some()),
         namespace: RwSignal::new(chosen),
         plan: RwSignal::new(None),
         take_over: RwSignal::new(BTreeSet::new()),
@@ -185,19 +89,29 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         busy: RwSignal::new(false),
     };
     let manifest = samples::text(&sample).unwrap_or_default();
-    let text = RwSignal::new(String::new());
     if samples::is_universal(manifest) {
         text.set(manifest.to_owned());
     } else {
         insert_sample(draft, text, sample);
     }
+    let form = move || {
+        let kind = kind.filter(|_| draft.is_form.get())?;
+        Some(view! { <CreationForm draft kind from=from.clone() /> })
+    };
+    // a text that was not applied belongs to the form that it came from
+    let key = match kind {
+        Some(kind) => format!("create:{cluster}:{}", kind.as_str()),
+        None => format!("create:{cluster}"),
+    };
     view! {
+        {form}
+        <div hidden=move || draft.is_form.get()>
         <Card title="Manifests">
             <Toolbar draft text />
             <ManifestEditor
                 cluster
                 label="Manifests"
-                draft=format!("create:{cluster}")
+                draft=key
                 text
                 on_input=Callback::new(move |()| draft.changed())
             />
@@ -214,6 +128,10 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
                 <div class="editor-failure"><InlineError error /></div>
             })}
         </Card>
+        </div>
+        {move || draft.failure.get().filter(|_| draft.is_form.get()).map(|error| view! {
+            <div class="mt-4"><InlineError error /></div>
+        })}
         {move || draft.plan.get().map(|plan| review(plan, draft))}
         {move || draft.applied.get().map(|applied| view! { <Outcome cluster applied /> })}
     }

@@ -32,7 +32,9 @@ use chips::FilterChips;
 use facets::Troubles;
 use leptos::{children::ViewFn, prelude::*};
 use page::ListPage;
-use portico_domain::panel::{ListQuery, MAX_WINDOW_ROWS, ResourceRef, ResourceTable, RowRange};
+use portico_domain::panel::{
+    CreationKind, ListQuery, MAX_WINDOW_ROWS, ResourceRef, ResourceTable, RowRange,
+};
 use rights::Rights;
 use scope::ScopeNote;
 use selection::Picked;
@@ -249,20 +251,18 @@ fn count(page: ListPage, list: LiveList) -> String {
     }
 }
 
-/// Returns the link to the editor for new objects, with a sample of the list's kind.
+/// Returns the link to the form for new objects, or to the editor with a sample of the list's kind.
 fn create_link(page: ListPage) -> AnyView {
     let project = use_session().project.get_untracked();
     let sample = page
         .resource
         .with_value(|resource| match resource.plural.as_str() {
             "deployments" => "deployment",
-            "services" => "service",
-            "ingresses" => "ingress",
             "configmaps" => "configmap",
-            "persistentvolumeclaims" => "claim",
             "cronjobs" => "cronjob",
             _ => "",
         });
+    let form = page.resource.with_value(CreationKind::of);
     if page.resource.with_value(ResourceRef::is_events) {
         return ().into_any();
     }
@@ -272,7 +272,10 @@ fn create_link(page: ListPage) -> AnyView {
                 [one] => Some(one.as_str()),
                 _ => None,
             };
-            routes::create(&project, page.cluster, namespace, sample)
+            match form {
+                Some(kind) => routes::create_form(&project, page.cluster, namespace, kind, ""),
+                None => routes::create(&project, page.cluster, namespace, sample),
+            }
         })
     };
     view! {

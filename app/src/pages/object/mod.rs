@@ -1,6 +1,7 @@
 //! The page of one object: its fields, the reason for its status, and its actions.
 mod changes;
 mod choose_pod;
+mod creation;
 mod edit;
 mod events;
 mod live;
@@ -236,6 +237,7 @@ impl Shown {
         let kind = &object.reference.resource;
         let icon = kind_icon(&kind.group, &kind.plural);
         let actions = view! {
+            {creation::create_link(self.cluster, &object)}
             <Controls cluster=self.cluster object=object.clone() dialogs=self.dialogs />
         }
         .into_any();

@@ -9,12 +9,11 @@ use crate::{
     service::{
         access::Names,
         error::ServiceError,
-        object::related::reader::{Reader, Select},
-        rights,
+        object::related::reader::{Reader, Select, unread},
     },
 };
 use portico_domain::panel::{
-    CreationChoices, CreationKind, CreationRefusal, IngressClassChoice, PortChoice, ResourceRef,
+    CreationChoices, CreationKind, IngressClassChoice, PortChoice, Refusal, ResourceRef,
     ServiceChoice, StorageClassChoice, WorkloadChoice,
 };
 use serde_json::Value;
@@ -74,7 +73,7 @@ async fn of_kind(reader: &Reader<'_>, kind: CreationKind) -> CreationChoices {
 
 /// Returns why the viewer may not create the object. New objects are applied server-side, which the API
 /// server permits to those who may create and patch.
-async fn refusal(reader: &Reader<'_>, kind: CreationKind) -> Option<CreationRefusal> {
+async fn refusal(reader: &Reader<'_>, kind: CreationKind) -> Option<Refusal> {
     let namespace = reader.namespace.as_deref()?;
     let resource = kind.resource();
     let questions =
@@ -85,10 +84,7 @@ async fn refusal(reader: &Reader<'_>, kind: CreationKind) -> Option<CreationRefu
         result.as_ref().is_ok_and(|result| !result.allowed)
     };
     let (missing, _) = questions.into_iter().zip(results).find(refused)?;
-    Some(CreationRefusal {
-        reason: rights::refusal(&missing),
-        missing,
-    })
+    Some(Refusal::of(missing))
 }
 
 async fn cluster_list(reader: &Reader<'_>, group: &str, plural: &str) -> Vec<Value> {
@@ -179,13 +175,11 @@ async fn tls_secrets(reader: &Reader<'_>) -> Vec<String> {
     match listing::list_one(reader.api, &secrets, Some(namespace), &selection).await {
         Ok(part) => part.rows.into_iter().map(|found| found.row.name).collect(),
         Err(error) => {
-            let reason = match error {
-                KubeError::Refused(_) => {
-                    rights::refusal(&reviews::question("list", &secrets, Some(namespace)))
-                }
-                other => other.sentence(),
-            };
-            reader.gap(format!("Secrets are not included: {reason}"));
+            let refusal = unread(&secrets, "list", Some(namespace), &error);
+            reader.gap(Refusal {
+                reason: format!("Secrets are not included: {}", refusal.reason),
+                ..refusal
+            });
             Vec::new()
         }
     }

@@ -35,7 +35,8 @@ pub async fn progress(
         Some(CreationKind::Ingress) => ingress::progress(&reader, object, &value).await,
         None => by_health(object, &value),
     };
-    progress.details.extend(reader.into_gaps());
+    let gaps = reader.into_gaps().into_iter().map(|gap| gap.reason);
+    progress.details.extend(gaps);
     Ok(progress)
 }
 
@@ -59,7 +60,7 @@ async fn events_of(reader: &Reader<'_>, object: &ObjectRef, value: &Value) -> Ve
     match events::of_object(reader.api, object, uid).await {
         Ok(events) => events,
         Err(error) => {
-            reader.gap(format!("Events are not included: {}", error.sentence()));
+            reader.gap(format!("Events are not included: {}", error.sentence()).into());
             Vec::new()
         }
     }

@@ -11,7 +11,7 @@ pub use ingress::{NewIngress, NewRoute, PATH_TYPES};
 pub use progress::{CreationProgress, CreationState};
 pub use service::{NewPort, NewService, PROTOCOLS, SERVICE_TYPES};
 
-use super::{ResourceRef, RightQuestion};
+use super::{Refusal, ResourceRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -184,16 +184,9 @@ pub struct CreationChoices {
     /// Names of Secrets of type `kubernetes.io/tls`.
     pub tls_secrets: Vec<String>,
     /// What could not be read, each with the reason in a sentence.
-    pub gaps: Vec<String>,
+    pub gaps: Vec<Refusal>,
     /// Why the viewer may not create the object in the namespace.
-    pub refusal: Option<CreationRefusal>,
-}
-
-/// The reason why an object may not be created.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CreationRefusal {
-    pub reason: String,
-    pub missing: RightQuestion,
+    pub refusal: Option<Refusal>,
 }
 
 /// A StorageClass.
