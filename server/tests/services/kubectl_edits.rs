@@ -259,7 +259,7 @@ async fn need_01_the_panel_saves_what_kubectl_edit_saves() {
         .text
         .replace("  b: '2'\n", "")
         .replace("    tier: back\n", "")
-        .replace("    note: x\n", "    note: y\n")
+        .replace("    note: x\n", "    note: z\n")
         .replace("  c: '3'\n", "  c: '4'\n");
     assert_eq!(text.lines().count(), read.text.lines().count() - 2);
     let edited = EditText {
@@ -270,7 +270,7 @@ async fn need_01_the_panel_saves_what_kubectl_edit_saves() {
 
     let directory = tempfile::tempdir().unwrap();
     let editor = directory.path().join("editor.sh");
-    let script = "exec sed -i -e '/^  b: /d' -e '/^    tier: /d' -e 's/^    note: x$/    note: y/' -e 's/^  c: \"3\"$/  c: \"4\"/' \"$1\"\n";
+    let script = "exec sed -i -e '/^  b: /d' -e '/^    tier: /d' -e 's/^    note: x$/    note: z/' -e 's/^  c: \"3\"$/  c: \"4\"/' \"$1\"\n";
     std::fs::write(&editor, script).unwrap();
     let output = Terminal::of(&stack, USER)
         .await
@@ -288,7 +288,7 @@ async fn need_01_the_panel_saves_what_kubectl_edit_saves() {
     let (by_panel, by_kubectl) = (settings(&ours).await, settings(&theirs).await);
     assert_eq!(by_panel["data"], json!({ "a": "1", "c": "4" }));
     assert_eq!(by_panel["metadata"]["labels"], json!({ "app": "web" }));
-    assert_eq!(by_panel["metadata"]["annotations"], json!({ "note": "y" }));
+    assert_eq!(by_panel["metadata"]["annotations"], json!({ "note": "z" }));
     assert_eq!(written(&by_panel), written(&by_kubectl));
     assert_eq!(
         owned(&by_panel, "portico", "Update"),

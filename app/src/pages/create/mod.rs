@@ -45,10 +45,16 @@ fn CreatePage(cluster: Uuid) -> impl IntoView {
     )];
     let query = use_query_map();
     let is_form = query.with_untracked(|query| query.get("form").is_some());
-    let title = if is_form {
-        "Create"
+    let (title, lede) = if is_form {
+        (
+            "Create",
+            "What you enter is checked against the cluster before anything is changed.",
+        )
     } else {
-        "Create from YAML"
+        (
+            "Create from YAML",
+            "Paste, write or drop manifests. They are checked against the cluster before anything is changed.",
+        )
     };
     let notice = view! {
         <Banner tone=Tone::Info>
@@ -61,7 +67,7 @@ fn CreatePage(cluster: Uuid) -> impl IntoView {
         <PageHead
             title
             crumbs
-            lede="Paste, write or drop manifests. They are checked against the cluster before anything is changed."
+            lede
         />
         <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
     }

@@ -73,10 +73,11 @@ fn describe(value: &Value, class: &Class, events: &[EventRow]) -> CreationProgre
         }
         _ => {}
     }
-    // the events of the attempts that failed are the most specific reason
+    // the events of the attempts that failed are the most specific reason, of a class that exists
+    let exists = !matches!(class, Class::Missing);
     if let Some(failed) = events
         .iter()
-        .find(|event| event.reason == "ProvisioningFailed")
+        .find(|event| exists && event.reason == "ProvisioningFailed")
     {
         return as_progress(
             CreationState::Blocked,

@@ -68,14 +68,16 @@ pub fn fields(form: Form) -> AnyView {
         </div>
         {move || (0..count.get()).map(|at| route(form, at)).collect_view()}
         {problem_of(form, "routes")}
-        <Button
-            label="Add a path"
-            icon=icons::PLUS
-            small=true
-            on_click=move |_| {
-                form.change(|new| write(new, |ingress| ingress.routes.push(NewRoute::default())));
-            }
-        />
+        <p>
+            <Button
+                label="Add a path"
+                icon=icons::PLUS
+                small=true
+                on_click=move |_| {
+                    form.change(|new| write(new, |ingress| ingress.routes.push(NewRoute::default())));
+                }
+            />
+        </p>
     }
     .into_any()
 }

@@ -169,7 +169,7 @@ pub fn CreationForm(draft: Draft, kind: CreationKind, from: String) -> impl Into
             {move || failure.get().map(|error| view! { <InlineError error /> })}
             <form
                 node_ref=form.element
-                class="card-body grid gap-4"
+                class="grid gap-4"
                 novalidate=true
                 on:submit=move |event: leptos::ev::SubmitEvent| {
                     event.prevent_default();

@@ -85,14 +85,16 @@ pub fn fields(form: Form) -> AnyView {
         </div>
         {move || (0..count.get()).map(|at| port(form, at)).collect_view()}
         {problem_of(form, "ports")}
-        <Button
-            label="Add a port"
-            icon=icons::PLUS
-            small=true
-            on_click=move |_| {
-                form.change(|new| write(new, |service| service.ports.push(NewPort::default())));
-            }
-        />
+        <p>
+            <Button
+                label="Add a port"
+                icon=icons::PLUS
+                small=true
+                on_click=move |_| {
+                    form.change(|new| write(new, |service| service.ports.push(NewPort::default())));
+                }
+            />
+        </p>
     }
     .into_any()
 }
