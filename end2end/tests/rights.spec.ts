@@ -144,7 +144,7 @@ function forbidden(triple: Triple, target: Target): Attempt | undefined {
     case "delete pods in shop":
       return form("delete", "/api/objects/delete", { ...flat("", "pods", target.pod), uid: target.podUid });
     case "delete secrets in shop":
-      return form("delete", "/api/objects/delete", { ...flat("", "secrets", "payment-gateway"), uid: unknownUid });
+      return form("delete", "/api/objects/delete", { ...flat("", "secrets", "payment-gateway"), uid: unknownUid, typed: "payment-gateway" });
     case "delete deployments.apps in shop":
       return form("delete", "/api/objects/delete", { ...flat("apps", "deployments", "storefront"), uid: unknownUid });
     case "delete namespaces":
