@@ -1,8 +1,8 @@
 //! The activity of this tab: operations that run or wait for the user, and the history below.
 use super::{Operation, Operations, history::Entry, strip::row};
 use crate::{
-    components::Age,
-    ui::{Button, CopyButton, Dialog, Icon, StateMessage, Tone, icons},
+    components::{Age, KubectlCommand},
+    ui::{Button, Dialog, Icon, StateMessage, Tone, icons},
 };
 use leptos::prelude::*;
 
@@ -88,19 +88,6 @@ fn past(operations: Operations, entry: Entry) -> AnyView {
 }
 
 fn command(text: String) -> AnyView {
-    view! {
-        <details class="fold operation-pods">
-            <summary>
-                <Icon icon=icons::CHEVRON_RIGHT />
-                "Command line"
-            </summary>
-            <div class="code">
-                <pre tabindex="0" role="region" aria-label="Equivalent command">
-                    <code>{text.clone()}</code>
-                </pre>
-                <CopyButton text what="command" />
-            </div>
-        </details>
-    }
-    .into_any()
+    view! { <div class="operation-pods"><KubectlCommand command=Signal::stored(text) /></div> }
+        .into_any()
 }

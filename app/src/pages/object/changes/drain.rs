@@ -1,7 +1,7 @@
-use super::form::{Command, Ends};
+use super::form::Ends;
 use crate::{
     api::objects::plan_drain,
-    components::InlineError,
+    components::{InlineError, KubectlCommand},
     context::use_session,
     format,
     operations::{Drain as Drained, use_operations},
@@ -63,7 +63,7 @@ pub fn Drain(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
                     Some(Ok(plan)) => planned(&plan),
                     Some(Err(error)) => view! { <InlineError error /> }.into_any(),
                 }}
-                <Command command />
+                <KubectlCommand command />
             </div>
             <div class="dialog-foot">
                 <Button label="Cancel" on_click=move |_| ends.cancel.run(()) />

@@ -1,12 +1,12 @@
 //! The frame of every change: a form that names the object, which is sent by script and shows the
 //! result, or is sent by the browser.
 use crate::{
-    components::{InlineError, use_toasts},
+    components::{InlineError, KubectlCommand, use_toasts},
     context::use_session,
     error::UiError,
     operations::{Activity, use_operations},
     routes,
-    ui::{Button, ButtonKind, CopyButton, Icon, icons},
+    ui::{Button, ButtonKind},
 };
 use futures::future::LocalBoxFuture;
 use leptos::prelude::*;
@@ -91,7 +91,7 @@ pub fn ChangeForm(
             {hidden(cluster, object, session.view.with_untracked(|view| view.csrf_token.clone()))}
             <div class="dialog-body">
                 {children()}
-                <Command command />
+                <KubectlCommand command />
                 {move || failure.get().map(|error| view! { <InlineError error /> })}
             </div>
             <div class="dialog-foot">
@@ -109,26 +109,6 @@ pub fn ChangeForm(
                 <Button label kind submit=true busy />
             </div>
         </form>
-    }
-    .into_any()
-}
-
-/// The command of kubectl that does the same as a form, to copy.
-#[component]
-pub fn Command(command: Signal<String>) -> impl IntoView {
-    view! {
-        <details class="fold">
-            <summary>
-                <Icon icon=icons::CHEVRON_RIGHT />
-                "Command line"
-            </summary>
-            <div class="code">
-                <pre tabindex="0" role="region" aria-label="Equivalent command">
-                    <code>{move || command.get()}</code>
-                </pre>
-                <CopyButton text=command what="command" />
-            </div>
-        </details>
     }
     .into_any()
 }
