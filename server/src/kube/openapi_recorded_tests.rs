@@ -45,7 +45,7 @@ fn schema(group: &str, version: &str, kind: &str) -> KindSchema {
     from_v2(&recorded(), group, version, kind).unwrap()
 }
 
-/// Returns the schema at a path of fields; `[]` stands for the items of a list.
+/// Returns the schema at a path of fields; `[]` selects the items of a list.
 fn at<'a>(schema: &'a KindSchema, path: &[&str]) -> &'a Value {
     let resolve = |mut value: &'a Value| {
         while let Some(target) = value.get("$ref").and_then(Value::as_str) {
