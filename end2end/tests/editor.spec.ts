@@ -135,6 +135,71 @@ test.describe("after the end of the session", () => {
   });
 });
 
+test.describe("a draft", () => {
+  const stored = (page: Page) => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("portico-draft:")));
+
+  test("a draft is not offered to another user", async ({ page }) => {
+    const text = documents(configMap(unique("private"), { a: "b" }));
+    await openCreate(page);
+    await paste(page, text);
+    await expect.poll(() => stored(page)).toHaveLength(1);
+    await endSession(page);
+    await signIn(page, "ada", path.createPage(`namespace=${namespace}`));
+    await expect(content(page)).toBeVisible();
+    expect(await textOf(page)).toBe("");
+    await expect(offer(page)).toHaveCount(0);
+    // it is not readable for a script either
+    expect(await stored(page)).toEqual([]);
+  });
+
+  test("a draft is removed by a sign-out in its tab", async ({ page }) => {
+    await openCreate(page);
+    await paste(page, documents(configMap(unique("private"), { a: "b" })));
+    await expect.poll(() => stored(page)).toHaveLength(1);
+    await signOut(page);
+    await expect.poll(() => stored(page)).toEqual([]);
+  });
+
+  test("the text of a Secret is never stored", async ({ page }) => {
+    const [name, hush] = [unique("credentials"), unique("hush")];
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: hush } };
+    const encoded = Buffer.from(hush).toString("base64");
+    const withheld = page.getByText("Unsaved text with a Secret is not stored in this tab");
+    const storage = () => page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
+    const expectNothing = async () => {
+      expect(await stored(page)).toEqual([]);
+      for (const form of [hush, encoded]) expect(await storage()).not.toContain(form);
+    };
+
+    await openCreate(page);
+    const before = documents(configMap(unique("public"), { a: "b" }));
+    await paste(page, before);
+    await expect.poll(() => stored(page)).toHaveLength(1);
+    await expect(withheld).toHaveCount(0);
+    await paste(page, documents(configMap(unique("public"), { a: "b" }), secret));
+    await expect(withheld).toBeVisible();
+    await expectNothing();
+    await page.reload();
+    await expect(content(page)).toBeVisible();
+    await expect(offer(page)).toHaveCount(0);
+    await expectNothing();
+    // a text without it is stored again
+    await paste(page, before);
+    await expect.poll(() => stored(page)).toHaveLength(1);
+    await expect(withheld).toHaveCount(0);
+
+    await apply("acme-prod", secret);
+    await page.goto(path.object(namespace, "core/v1/secrets", name, "edit?as=yaml"));
+    await expect(content(page)).toContainText(encoded);
+    await expect(withheld).toBeVisible();
+    await paste(page, (await textOf(page)).replace(encoded, Buffer.from(`${hush}-2`).toString("base64")));
+    await page.reload();
+    await expect(content(page)).toContainText(encoded);
+    await expect(offer(page)).toHaveCount(0);
+    for (const form of [hush, encoded, Buffer.from(`${hush}-2`).toString("base64")]) expect(await storage()).not.toContain(form);
+  });
+});
+
 test("need_01 an edit that is restored after another client's change takes nothing of it back", async ({ page }) => {
   const { name } = await edited(page);
   await page.goto(path.object(namespace, "core/v1/configmaps", name));

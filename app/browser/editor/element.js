@@ -184,7 +184,10 @@ export class PorticoEditor extends HTMLElement {
 
   #openDraft() {
     this.#draft?.close();
-    this.#draft = this.dataset.draft ? new Draft(this.dataset.draft) : undefined;
+    const { draft } = this.dataset;
+    // closing stores as well, when the element is no longer on the page
+    const withheld = (isWithheld) => this.isConnected && this.#emit("withheld", isWithheld);
+    this.#draft = draft ? new Draft(draft, withheld) : undefined;
   }
 
   #openRemote() {

@@ -15,8 +15,9 @@ pub fn ManifestEditor(
     /// The name of the editor for screen readers.
     #[prop(into)]
     label: String,
-    /// The key under which this tab stores an unsaved text.
-    draft: String,
+    /// The key under which this tab stores an unsaved text ([`crate::hooks::drafts`]); `None` for a
+    /// text that must not be stored.
+    draft: Option<String>,
     /// The text that counts as unchanged. The editor shows it whenever it changes.
     #[prop(into)]
     text: Signal<String>,
@@ -30,6 +31,7 @@ pub fn ManifestEditor(
     let project = use_session().project.get_untracked();
     let found = RwSignal::new(false);
     let refused = RwSignal::new(None::<String>);
+    let is_withheld = RwSignal::new(draft.is_none());
     let draft_banner = move || {
         found.get().then(|| {
             view! {
@@ -81,6 +83,7 @@ pub fn ManifestEditor(
             }
             on:refused=refuse
             on:draft=move |_: web_sys::CustomEvent| found.set(true)
+            on:withheld=move |event: web_sys::CustomEvent| is_withheld.set(event.detail().is_truthy())
         >
             <portico-editor
                 id=EDITOR_ID
@@ -91,6 +94,11 @@ pub fn ManifestEditor(
                 data-kinds=routes::schema_kinds(&project, cluster)
             ></portico-editor>
         </div>
+        {move || is_withheld.get().then(|| view! {
+            <p class="text-muted mt-2" role="status">
+                "Unsaved text with a Secret is not stored in this tab: it is lost when the page is left or reloaded."
+            </p>
+        })}
     }
     .into_any()
 }

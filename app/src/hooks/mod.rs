@@ -2,6 +2,7 @@
 //! each of them does nothing.
 pub mod browser_value;
 mod closing;
+pub mod drafts;
 pub mod editor;
 pub mod keyboard;
 pub mod live_list;

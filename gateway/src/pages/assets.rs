@@ -18,6 +18,7 @@ const STYLE: &str = concat!(
 pub(crate) const ICON: &str = include_str!("../../../public/favicon.svg");
 const HANDOVER: &str = include_str!("assets/handover.js");
 const DEMO: &str = include_str!("assets/demo.js");
+const SIGNED_OUT: &str = include_str!("assets/signed-out.js");
 const TIMES: &str = include_str!("assets/times.js");
 
 /// A file that pages refer to.
@@ -27,13 +28,14 @@ pub(crate) enum Asset {
     Icon,
     Handover,
     Demo,
+    SignedOut,
     Times,
 }
 
 /// A hash that changes with every change of a file, so that browsers can cache the files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
-    for text in [STYLE, ICON, HANDOVER, DEMO, TIMES] {
+    for text in [STYLE, ICON, HANDOVER, DEMO, SIGNED_OUT, TIMES] {
         hash.update(text);
     }
     hash.finalize()
@@ -51,6 +53,7 @@ impl Asset {
             Asset::Icon => "icon.svg",
             Asset::Handover => "handover.js",
             Asset::Demo => "demo.js",
+            Asset::SignedOut => "signed-out.js",
             Asset::Times => "times.js",
         };
         format!("/oauth2/static/{name}?v={}", *VERSION)
@@ -63,6 +66,7 @@ pub(crate) async fn get(Path(file): Path<String>) -> Response {
         "icon.svg" => (ICON, "image/svg+xml"),
         "handover.js" => (HANDOVER, "text/javascript; charset=utf-8"),
         "demo.js" => (DEMO, "text/javascript; charset=utf-8"),
+        "signed-out.js" => (SIGNED_OUT, "text/javascript; charset=utf-8"),
         "times.js" => (TIMES, "text/javascript; charset=utf-8"),
         _ => return StatusCode::NOT_FOUND.into_response(),
     };

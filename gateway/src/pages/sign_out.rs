@@ -3,7 +3,10 @@ use http::StatusCode;
 use maud::html;
 use url::Url;
 
-use super::layout::{Page, hidden, note};
+use super::{
+    assets::Asset,
+    layout::{Page, hidden, note},
+};
 use crate::{http::csrf, sessions::end::Ended};
 
 /// The provider's own sign-out, for the browser.
@@ -82,7 +85,9 @@ pub(crate) fn signed_out(ended: Option<Ended>, onward: Option<&Onward>) -> Page 
             div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
         }
     };
-    Page::new("Signed out", body).status(StatusCode::OK)
+    Page::new("Signed out", body)
+        .status(StatusCode::OK)
+        .script(Asset::SignedOut)
 }
 
 /// Returns a number with its noun: "1 token", "2 tokens".
@@ -97,5 +102,5 @@ pub(crate) fn everywhere() -> Page {
         p.lead { "Your session here has ended, and so has the one that you signed in with." }
         div.row { a.button href="/oauth2/sign_in" { "Sign in again" } }
     };
-    Page::new("Signed out", body)
+    Page::new("Signed out", body).script(Asset::SignedOut)
 }

@@ -46,6 +46,8 @@ async fn revocations_that_did_not_reach_keystone_are_kept_and_reported() {
     assert!(page.body.contains("You are signed out"));
     assert!(page.body.contains("2 tokens"), "{}", page.body);
     assert_eq!(page.headers["clear-site-data"], "\"cache\"");
+    // removes the panel's drafts from the tab
+    assert!(page.body.contains("/oauth2/static/signed-out.js"));
     let tokens = stack.store.keystone_tokens();
     let pending = tokens
         .pending_revocations(session.id)

@@ -9,7 +9,7 @@ use crate::{
     api::{clusters::list_kinds, resources::namespaces_for},
     components::{Crumb, InlineError, ManifestEditor, ManifestPlan, NeedsScripts, PageHead},
     context::use_session,
-    hooks::editor::Editor,
+    hooks::{drafts, editor::Editor},
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
     ui::{Banner, Button, ButtonKind, Card, Choice, SelectField, Tone, icons},
@@ -109,6 +109,9 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         Some(kind) => format!("create:{cluster}:{}", kind.as_str()),
         None => format!("create:{cluster}"),
     };
+    let user = use_session()
+        .view
+        .with_untracked(|view| view.user_id.clone());
     view! {
         {form}
         <div hidden=move || draft.is_form.get()>
@@ -117,7 +120,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
             <ManifestEditor
                 cluster
                 label="Manifests"
-                draft=key
+                draft=drafts::key(&user, &key)
                 text
                 on_input=Callback::new(move |()| draft.changed())
             />

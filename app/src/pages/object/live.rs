@@ -52,7 +52,7 @@ impl Live {
         match self.tab {
             Tab::Logs => logs::console(cluster, object),
             Tab::Terminal => view! { <terminal::Terminal cluster object /> }.into_any(),
-            _ => view! { <edit::Edit cluster object=object.reference /> }.into_any(),
+            _ => view! { <edit::Edit cluster object=object.reference uid=object.uid /> }.into_any(),
         }
     }
 }

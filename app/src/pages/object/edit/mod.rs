@@ -7,6 +7,8 @@ mod yaml;
 
 use crate::{
     components::ManifestPlan,
+    context::use_session,
+    hooks::drafts,
     ui::{Banner, Button, ButtonKind, Card, Tone, icons},
 };
 use form::FormEdit;
@@ -35,7 +37,11 @@ pub fn without_scripts(object: &ObjectView) -> AnyView {
 }
 
 #[component]
-pub fn Edit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
+pub fn Edit(cluster: Uuid, object: ObjectRef, uid: String) -> impl IntoView {
+    let user = use_session()
+        .view
+        .with_untracked(|view| view.user_id.clone());
+    let text_draft = drafts::key_of_edit(&user, "edit", cluster, &object, &uid);
     let query = use_query_map();
     let is_yaml = Memo::new(move |_| query.with(|query| query.get_str("as") == Some("yaml")));
     let navigate = use_navigate();
@@ -75,7 +81,7 @@ pub fn Edit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
         {move || {
             let object = object.clone();
             if is_yaml.get() {
-                view! { <YamlEdit cluster object /> }.into_any()
+                view! { <YamlEdit cluster object draft=text_draft.clone() /> }.into_any()
             } else {
                 view! { <FormEdit cluster object /> }.into_any()
             }

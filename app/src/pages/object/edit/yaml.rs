@@ -17,17 +17,22 @@ use uuid::Uuid;
 
 /// Reads the text once: a change of the object must not replace what the user writes.
 #[component]
-pub fn YamlEdit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
+pub fn YamlEdit(
+    cluster: Uuid,
+    object: ObjectRef,
+    /// The key of an unsaved text, if it may be stored.
+    draft: Option<String>,
+) -> impl IntoView {
     let asked = object.clone();
     let data = LocalResource::new(move || get_edit_text(cluster, asked.clone()));
     let retry = Callback::new(move |()| data.refetch());
     view! {
         <Suspense fallback=|| view! { <div class="card card-body"><SkeletonLines lines=8 /></div> }>
             {move || {
-                let object = object.clone();
+                let (object, draft) = (object.clone(), draft.clone());
                 Suspend::new(async move {
                     match data.await {
-                        Ok(read) => view! { <Form cluster object read /> }.into_any(),
+                        Ok(read) => view! { <Form cluster object read draft /> }.into_any(),
                         Err(error) => view! {
                             <div class="card"><ErrorState error retry /></div>
                         }
@@ -136,10 +141,9 @@ impl Edited {
 }
 
 #[component]
-fn Form(cluster: Uuid, object: ObjectRef, read: EditText) -> impl IntoView {
+fn Form(cluster: Uuid, object: ObjectRef, read: EditText, draft: Option<String>) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let page = routes::object(&project, cluster, &object);
-    let draft = format!("edit:{cluster}:{page}");
     let text = RwSignal::new(read.text.clone());
     let edited = Edited {
         cluster,

@@ -1,0 +1,34 @@
+// Finds Secrets in a text: their values must not be stored in the browser.
+import { isSeq } from "yaml";
+import { field, identity, isList, objects, parse, textOf } from "./documents.js";
+
+// a document without one of these is not a Secret, so that most texts need not be parsed; a backslash
+// begins an escaped character
+const SIGNS = /Secret|stringData|\\/;
+
+/**
+ * Returns whether a document of a text is a Secret or may be one: a text that is being written is often
+ * not valid, and an alias or a merge key can name the kind as well.
+ */
+export function mayHoldSecret(text) {
+  if (!SIGNS.test(text)) return false;
+  try {
+    return parse(text).documents.some(mayBeSecret);
+  } catch {
+    // nesting has exhausted the parser
+    return true;
+  }
+}
+
+function mayBeSecret(document) {
+  if (!SIGNS.test(document.text)) return false;
+  if (document.tree.errors.length > 0) return true;
+  const [, ...items] = objects(document);
+  const { root } = document;
+  const found = isList(identity(root)) && isSeq(field(root, "items")?.value) ? items.map(({ node }) => node) : [root];
+  return found.some((node) => {
+    const kind = textOf(node, "kind");
+    // lists of one kind, and lists in lists, are not looked into
+    return kind === undefined || kind === "Secret" || kind.endsWith("List") || field(node, "stringData") !== undefined;
+  });
+}
