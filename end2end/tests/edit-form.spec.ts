@@ -4,7 +4,8 @@ import { expect, test } from "../support/browser";
 import { review, reviewChanges } from "../support/editor";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { account, enter, signIn } from "../support/sign-in";
+import { signOut } from "../support/sign-out";
 import { createNamespace, deploymentManifest, image, nextImage, podManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;
@@ -125,4 +126,105 @@ test("need_18 the schedule of a CronJob is changed in the form, and a wrong one 
   await expect(changed(page, "ins", "30 4 2 2 *")).toBeVisible();
   await save(page, name);
   expect((await read("cronjob", name)).spec.schedule).toBe("30 4 2 2 *");
+});
+
+test.describe("need_05 unsaved fields", () => {
+  const offer = (page: Page) => page.getByText("This tab has changes of this object that were not saved.");
+  const restore = (page: Page) => page.getByRole("button", { name: "Restore unsaved changes" });
+  const stored = (page: Page) => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("portico-draft:")));
+
+  /** Opens the form, and changes the image, a variable and a label. */
+  async function openAndChange(page: Page, name: string) {
+    await signIn(page, "devi", path.deployment(namespace, name, "edit"));
+    await field(page, "Container main", "Image").fill(nextImage);
+    await field(page, "Environment of main", "MODE").fill("slow");
+    await group(page, "Environment of main").getByRole("button", { name: "Remove OLD" }).click();
+    await group(page, "Labels").getByRole("button", { name: "Add to Labels" }).click();
+    await field(page, "Labels", "Name").fill("team");
+    await field(page, "Labels", "Value").fill("blue");
+  }
+
+  async function expectRestored(page: Page) {
+    await expect(field(page, "Container main", "Image")).toHaveValue(nextImage);
+    await expect(field(page, "Environment of main", "MODE")).toHaveValue("slow");
+    await expect(field(page, "Environment of main", "OLD")).toBeDisabled();
+    await expect(field(page, "Labels", "Name")).toHaveValue("team");
+    await expect(field(page, "Labels", "Value")).toHaveValue("blue");
+  }
+
+  test("survive a reload and the end of the session, and are saved", async ({ page }) => {
+    const name = await deployed();
+    await openAndChange(page, name);
+    await page.reload();
+    await expect(offer(page)).toBeVisible();
+    await expect(field(page, "Container main", "Image")).toHaveValue(image);
+    await restore(page).click();
+    await expectRestored(page);
+    await expect(offer(page)).toHaveCount(0);
+
+    // the session ends in another tab
+    const other = await page.context().newPage();
+    await signOut(other);
+    await other.close();
+    const dialog = page.getByRole("dialog");
+    await expect(dialog).toContainText("Your session has ended");
+    await dialog.getByRole("link", { name: "Sign in again" }).click();
+    await enter(page, account("devi"));
+    await expect(page).toHaveURL(/\/edit$/);
+    await restore(page).click();
+    await expectRestored(page);
+    await reviewChanges(page);
+    await save(page, name);
+    const { metadata, spec } = await read("deployment", name);
+    expect(metadata.labels).toEqual({ app: name, team: "blue" });
+    expect(spec.template.spec.containers[0].image).toBe(nextImage);
+    expect(spec.template.spec.containers[0].env.map((variable: { name: string }) => variable.name)).toEqual(["MODE", "NODE"]);
+    expect(await stored(page)).toEqual([]);
+  });
+
+  test("are repeated on a newer version, and are not offered once they were discarded", async ({ page }) => {
+    const name = await deployed();
+    await openAndChange(page, name);
+    await page.goto(path.deployment(namespace, name));
+    await admin("acme-prod", "set", "env", "-n", namespace, `deployment/${name}`, "THEIRS=yes");
+    await page.goto(path.deployment(namespace, name, "edit"));
+    await expect(field(page, "Environment of main", "THEIRS")).toHaveValue("yes");
+    await restore(page).click();
+    await expectRestored(page);
+    await expect(field(page, "Environment of main", "THEIRS")).toHaveValue("yes");
+    await page.reload();
+    await page.getByRole("button", { name: "Discard", exact: true }).click();
+    await expect(offer(page)).toHaveCount(0);
+    await page.reload();
+    await expect(field(page, "Container main", "Image")).toHaveValue(image);
+    await expect(offer(page)).toHaveCount(0);
+    expect(await stored(page)).toEqual([]);
+  });
+
+  test("are not offered to another user", async ({ page }) => {
+    const name = await deployed();
+    await openAndChange(page, name);
+    await expect.poll(() => stored(page)).toHaveLength(1);
+    const other = await page.context().newPage();
+    await signOut(other);
+    await other.close();
+    await signIn(page, "ada", path.deployment(namespace, name, "edit"));
+    await expect(field(page, "Container main", "Image")).toHaveValue(image);
+    await expect(offer(page)).toHaveCount(0);
+    expect(await stored(page)).toEqual([]);
+  });
+
+  test("of a Secret are never stored", async ({ page }) => {
+    const [name, hush] = [unique("credentials"), unique("hush")];
+    await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: "before" } });
+    await signIn(page, "devi", path.object(namespace, "core/v1/secrets", name, "edit"));
+    await expect(page.getByRole("main")).toContainText("Unsaved values of a Secret are not stored in this tab");
+    await field(page, "Values", "password").fill(hush);
+    const storage = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }]));
+    expect(storage).not.toContain(hush);
+    expect(await stored(page)).toEqual([]);
+    await page.reload();
+    await expect(field(page, "Values", "password")).toHaveValue("before");
+    await expect(offer(page)).toHaveCount(0);
+  });
 });

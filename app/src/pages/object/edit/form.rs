@@ -1,5 +1,6 @@
 //! The form: its fields, what saving would change, and the save.
 use super::{
+    draft::{Draft, Edits},
     fields::{Fields, Group},
     rebase::{Rebased, rebase},
     review,
@@ -15,17 +16,21 @@ use crate::{
 };
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::{
-    EditForm, EditText, FieldEdit, ObjectRef, PlannedDocument, edit_command,
-};
+use portico_domain::panel::{EditForm, EditText, ObjectRef, PlannedDocument, edit_command};
 use uuid::Uuid;
 
-/// The edits of a form that was outdated, to be repeated on the newest version.
-type Unsaved = StoredValue<Option<(EditForm, Vec<FieldEdit>)>>;
+/// The edits of a form that was outdated or that an earlier page has left, to be repeated on the newest
+/// version.
+type Unsaved = StoredValue<Option<Edits>>;
 
 /// Reads the fields once: a change of the object must not replace what the user writes.
 #[component]
-pub fn FormEdit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
+pub fn FormEdit(
+    cluster: Uuid,
+    object: ObjectRef,
+    /// The key of unsaved edits, if they may be stored.
+    draft: Option<String>,
+) -> impl IntoView {
     let asked = object.clone();
     let data = LocalResource::new(move || get_edit_form(cluster, asked.clone()));
     let retry = Callback::new(move |()| data.refetch());
@@ -33,10 +38,13 @@ pub fn FormEdit(cluster: Uuid, object: ObjectRef) -> impl IntoView {
     view! {
         <Suspense fallback=|| view! { <div class="card card-body"><SkeletonLines lines=8 /></div> }>
             {move || {
-                let object = object.clone();
+                let (object, draft) = (object.clone(), draft.clone());
                 Suspend::new(async move {
                     match data.await {
-                        Ok(form) => view! { <Form cluster object form unsaved retry /> }.into_any(),
+                        Ok(form) => view! {
+                            <Form cluster object form draft unsaved retry />
+                        }
+                        .into_any(),
                         Err(error) => view! {
                             <div class="card"><ErrorState error retry /></div>
                         }
@@ -54,6 +62,7 @@ fn Form(
     cluster: Uuid,
     object: ObjectRef,
     form: EditForm,
+    draft: Option<String>,
     unsaved: Unsaved,
     retry: Callback<()>,
 ) -> impl IntoView {
@@ -69,14 +78,21 @@ fn Form(
         let (before, edits) = unsaved.as_ref()?;
         Some(rebase(before, &form, edits))
     });
+    let draft = Draft::open(draft, &form);
+    let before = StoredValue::new(form.clone());
+    let edited = StoredValue::new(None::<Fields>);
     let fields = Fields::new(
         &form.groups,
         rebased.as_ref().map_or(&[], |rebased| &rebased.edits),
         Callback::new(move |()| {
             plan.set(None);
             failure.set(None);
+            if let Some(fields) = edited.get_value() {
+                before.with_value(|before| draft.store(before, &fields.edits()));
+            }
         }),
     );
+    edited.set_value(Some(fields));
     let check = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         if busy.get_untracked() {
@@ -130,6 +146,7 @@ fn Form(
             let _ = busy.try_set(false);
             match answer {
                 Ok(done) => {
+                    draft.clear();
                     toasts.done(cluster, done);
                     navigate(&page, NavigateOptions::default());
                 }
@@ -139,11 +156,15 @@ fn Form(
             }
         });
     });
-    let before = StoredValue::new(form.clone());
-    let repeat = Callback::new(move |()| {
-        unsaved.set_value(Some((before.get_value(), fields.edits())));
+    let restore = Callback::new(move |edits: Edits| {
+        unsaved.set_value(Some(edits));
         retry.run(());
     });
+    let repeat = Callback::new(move |()| {
+        restore.run((before.get_value(), fields.edits()));
+    });
+    // those that were restored need not be offered
+    let offer = rebased.is_none().then(|| draft.offer(restore));
     let groups = form
         .groups
         .into_iter()
@@ -167,6 +188,7 @@ fn Form(
         <form on:submit=check>
             <Card title="Edit">
                 {rebased.map(outcome)}
+                {offer}
                 <div class="form-groups">{groups}</div>
                 <div class="editor-foot">
                     <Button label="Review changes" kind=ButtonKind::Primary submit=true busy />

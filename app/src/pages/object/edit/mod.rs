@@ -1,5 +1,6 @@
 //! Editing of the object: a form for what changes daily, or its YAML. Both are checked against the cluster
 //! and reviewed before they are saved.
+mod draft;
 mod fields;
 mod form;
 mod rebase;
@@ -41,7 +42,8 @@ pub fn Edit(cluster: Uuid, object: ObjectRef, uid: String) -> impl IntoView {
     let user = use_session()
         .view
         .with_untracked(|view| view.user_id.clone());
-    let text_draft = drafts::key_of_edit(&user, "edit", cluster, &object, &uid);
+    let [text_draft, form_draft] =
+        ["edit", "form"].map(|editor| drafts::key_of_edit(&user, editor, cluster, &object, &uid));
     let query = use_query_map();
     let is_yaml = Memo::new(move |_| query.with(|query| query.get_str("as") == Some("yaml")));
     let navigate = use_navigate();
@@ -83,7 +85,7 @@ pub fn Edit(cluster: Uuid, object: ObjectRef, uid: String) -> impl IntoView {
             if is_yaml.get() {
                 view! { <YamlEdit cluster object draft=text_draft.clone() /> }.into_any()
             } else {
-                view! { <FormEdit cluster object /> }.into_any()
+                view! { <FormEdit cluster object draft=form_draft.clone() /> }.into_any()
             }
         }}
     }
