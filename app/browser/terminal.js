@@ -2,7 +2,7 @@
 //
 // Frames to the server: bytes are standard input; text is JSON, {"type":"resize",columns,rows}.
 // Frames from the server: bytes are output; text is JSON, {"type":"started"} or
-// {"type":"ended",reason}.
+// {"type":"ended",reason,missing}, where `missing` is the permission that was refused, if one was.
 import { Terminal } from "@xterm/xterm";
 import { FitAddon } from "@xterm/addon-fit";
 
@@ -97,6 +97,8 @@ class TerminalSession {
   constructor(path) {
     this.path = path;
     this.status = "";
+    /** The permission that is missing, if that is why the terminal is not open. */
+    this.missing = null;
     this.onstatus = () => {};
     this.onleave = () => {};
   }
@@ -175,6 +177,7 @@ class TerminalSession {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const socket = new WebSocket(`${scheme}://${location.host}${this.path}`);
     let reason = "";
+    let missing = null;
     let opened = false;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
@@ -188,13 +191,13 @@ class TerminalSession {
         return;
       }
       const message = parsed(data);
-      if (message.type === "ended") reason = message.reason;
+      if (message.type === "ended") ({ reason, missing = null } = message);
     };
     socket.onclose = ({ code, reason: closing }) => {
       if (this.socket !== socket) return;
       this.socket = undefined;
       const refused = "No terminal was opened. The container may not run, or your rights may have changed.";
-      this.report(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused));
+      this.report(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused), missing);
     };
     this.socket = socket;
   }
@@ -217,8 +220,9 @@ class TerminalSession {
     this.socket.send(JSON.stringify({ type: "resize", columns, rows }));
   }
 
-  report(text) {
+  report(text, missing = null) {
     this.status = text;
+    this.missing = missing;
     this.onstatus(text);
   }
 }
@@ -232,6 +236,8 @@ class PorticoTerminal extends HTMLElement {
       const status = document.getElementById(this.dataset.status);
       if (status) status.textContent = text;
       this.dataset.state = text === "Connected" ? "connected" : "off";
+      const { missing } = this.session;
+      this.dispatchEvent(new CustomEvent("missing", { bubbles: true, detail: missing && JSON.stringify(missing) }));
     };
     this.session.onleave = () => document.getElementById("terminal-container")?.focus();
     this.session.attach(this);

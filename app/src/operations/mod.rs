@@ -10,7 +10,7 @@ pub use history::Activity;
 pub use strip::strip;
 
 use leptos::prelude::*;
-use portico_domain::panel::{DrainOptions, DrainProgress, ObjectRef};
+use portico_domain::panel::{DrainOptions, DrainProgress, ObjectRef, Refusal};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -36,9 +36,15 @@ enum State {
     Running,
     /// It is repeated by itself; the reason why it does not advance now.
     Retrying(String),
-    /// Nothing happens before the user resumes it; the reason, in a sentence.
-    Waiting(String),
+    /// Nothing happens before the user resumes it, with the reason.
+    Waiting(Refusal),
     Done,
+}
+
+impl State {
+    fn waiting(reason: &str) -> Self {
+        Self::Waiting(reason.to_owned().into())
+    }
 }
 
 /// One operation. `Copy`.

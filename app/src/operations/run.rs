@@ -7,7 +7,7 @@ use crate::{
     routes,
 };
 use leptos::prelude::*;
-use portico_domain::panel::{DrainProgress, DrainState};
+use portico_domain::panel::{DrainProgress, DrainState, Refusal};
 use std::time::Duration;
 
 /// The pause between two requests.
@@ -42,7 +42,7 @@ impl Operations {
         };
         for drain in known {
             if is_new(&drain) {
-                self.add(drain, State::Waiting(RELOADED.to_owned()));
+                self.add(drain, State::waiting(RELOADED));
             }
         }
     }
@@ -101,7 +101,7 @@ impl Operations {
         let drain = operation.drain.get_value();
         if session.project.get_untracked() != drain.project {
             let words = "It continues on the pages of its own project.";
-            operation.state.set(State::Waiting(words.to_owned()));
+            operation.state.set(State::waiting(words));
             return;
         }
         leptos::task::spawn_local(async move {
@@ -175,7 +175,7 @@ fn after(progress: &DrainProgress) -> (State, Option<Duration>) {
     }
     if progress.is_stuck() {
         let words = "What is left needs a decision of yours.";
-        return (State::Waiting(words.to_owned()), None);
+        return (State::waiting(words), None);
     }
     let blocked = progress.count(DrainState::Blocked);
     if blocked > 0 && blocked + progress.count(DrainState::NeedsUser) == progress.remaining() {
@@ -188,8 +188,14 @@ fn after(progress: &DrainProgress) -> (State, Option<Duration>) {
 fn after_failure(error: &UiError) -> (State, Option<Duration>) {
     match error.kind {
         UiErrorKind::Unavailable => (State::Retrying(error.message.clone()), Some(RETRY_INTERVAL)),
-        UiErrorKind::SignedOut => (State::Waiting("You are signed out.".to_owned()), None),
-        _ => (State::Waiting(error.message.clone()), None),
+        UiErrorKind::SignedOut => (State::waiting("You are signed out."), None),
+        _ => {
+            let refusal = Refusal {
+                reason: error.message.clone(),
+                missing: error.missing.clone(),
+            };
+            (State::Waiting(refusal), None)
+        }
     }
 }
 
@@ -204,6 +210,7 @@ mod tests {
             name: "web".to_owned(),
             state: *state,
             reason: None,
+            missing: None,
         });
         DrainProgress {
             pods: pods.collect(),

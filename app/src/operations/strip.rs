@@ -5,7 +5,7 @@ use crate::{
     ui::{Button, ButtonKind, Icon, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{DrainPod, DrainState};
+use portico_domain::panel::{DrainPod, DrainState, RightQuestion};
 
 /// Shows the operations, also those of an earlier page of this tab.
 pub fn strip(operations: Operations) -> AnyView {
@@ -53,7 +53,7 @@ pub fn row(operations: Operations, operation: Operation) -> AnyView {
             State::Done => {
                 "Drained. No new pods are placed on it until it is uncordoned.".to_owned()
             }
-            State::Waiting(reason) => format!("Waiting for you. {reason}"),
+            State::Waiting(refusal) => format!("Waiting for you. {}", refusal.reason),
             State::Retrying(reason) => format!("{}. {reason}", left_of(left, operation)),
             State::Running if operation.total.get() == 0 => "Starting…".to_owned(),
             State::Running => left_of(left, operation),
@@ -67,6 +67,10 @@ pub fn row(operations: Operations, operation: Operation) -> AnyView {
         };
         view! { <Icon icon /> }
     };
+    let missing = move || match operation.state.get() {
+        State::Waiting(refusal) => who_can(operation, refusal.missing.as_deref()),
+        _ => None,
+    };
     let is_waiting = move || matches!(operation.state.get(), State::Waiting(_));
     let is_done = move || operation.state.get() == State::Done;
     let close = Signal::derive(move || if is_done() { "Close" } else { "Stop" }.to_owned());
@@ -74,7 +78,7 @@ pub fn row(operations: Operations, operation: Operation) -> AnyView {
         <div class="operation" data-operation="drain">
             {icon}
             <p class="operation-words" role="status">
-                "Drain of "<a href=page>{name}</a>": "{words}
+                "Drain of "<a href=page>{name}</a>": "{words}" "{missing}
             </p>
             <Show when=is_waiting>
                 <Button
@@ -104,7 +108,12 @@ fn left_of(left: usize, operation: Operation) -> String {
 fn pods(operation: Operation) -> Option<AnyView> {
     let rows: Vec<_> = operation.progress.with(|progress| {
         let leaving = |pod: &&DrainPod| pod.state != DrainState::Stays;
-        progress.pods.iter().filter(leaving).map(pod_row).collect()
+        progress
+            .pods
+            .iter()
+            .filter(leaving)
+            .map(|pod| pod_row(operation, pod))
+            .collect()
     });
     (!rows.is_empty()).then(|| {
         view! {
@@ -120,7 +129,16 @@ fn pods(operation: Operation) -> Option<AnyView> {
     })
 }
 
-fn pod_row(pod: &DrainPod) -> AnyView {
+/// Returns the link of a refusal; the strip is also on pages of other clusters.
+fn who_can(operation: Operation, missing: Option<&RightQuestion>) -> Option<AnyView> {
+    let missing = missing?;
+    let href = operation
+        .drain
+        .with_value(|drain| routes::who_can(&drain.project, drain.cluster, missing));
+    Some(view! { <a href=href>"Who can?"</a> }.into_any())
+}
+
+fn pod_row(operation: Operation, pod: &DrainPod) -> AnyView {
     let state = match pod.state {
         DrainState::NeedsUser => "stays",
         DrainState::Blocked => "blocked",
@@ -132,7 +150,8 @@ fn pod_row(pod: &DrainPod) -> AnyView {
         <li>
             <span class="wrap-anywhere">{format!("{}/{}", pod.namespace, pod.name)}</span>
             ": "{state}
-            {pod.reason.clone().map(|reason| format!(". {reason}"))}
+            {pod.reason.clone().map(|reason| format!(". {reason} "))}
+            {who_can(operation, pod.missing.as_deref())}
         </li>
     }
     .into_any()

@@ -5,7 +5,7 @@
 //! A message is an object with its name as the only key: reading a tag beside the content would take
 //! browsers more code.
 use crate::panel::{
-    Column, ListQuery, ListScope, ObjectRef, Row, RowRange, RowWindow, StatusCount,
+    Column, ListQuery, ListScope, ObjectRef, RightQuestion, Row, RowRange, RowWindow, StatusCount,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -118,6 +118,9 @@ pub enum Message {
     Ended {
         id: u32,
         reason: String,
+        /// The permission that is missing, if that is the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        missing: Option<Box<RightQuestion>>,
         retry: bool,
     },
     /// The list is not live for now (cluster or Keystone does not respond), but was correct at
@@ -133,4 +136,32 @@ pub enum Message {
     },
     /// Sent every 20 s, so that idle proxies keep the connection.
     Ping,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn need_31_the_end_of_a_subscription_names_the_missing_permission() {
+        let plain = r#"{"ended":{"id":1,"reason":"over","retry":false}}"#;
+        let ended: Message = serde_json::from_str(plain).unwrap();
+        assert!(matches!(ended, Message::Ended { missing: None, .. }));
+        assert_eq!(serde_json::to_string(&ended).unwrap(), plain);
+        let refused = Message::Ended {
+            id: 1,
+            reason: "no".to_owned(),
+            missing: Some(Box::new(RightQuestion {
+                verb: "get".to_owned(),
+                group: String::new(),
+                resource: "pods".to_owned(),
+                subresource: "log".to_owned(),
+                namespace: Some("shop".to_owned()),
+                name: None,
+            })),
+            retry: false,
+        };
+        let text = serde_json::to_string(&refused).unwrap();
+        assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), refused);
+    }
 }

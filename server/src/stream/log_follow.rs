@@ -14,7 +14,7 @@ use crate::{
 use futures::StreamExt;
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::{
-    panel::{ObjectRef, ResourceRef, RightQuestion},
+    panel::{ObjectRef, Refusal, ResourceRef, RightQuestion},
     stream::{LogQuery, Message},
 };
 use serde::Deserialize;
@@ -41,10 +41,10 @@ pub async fn follow(
     outbox: Outbox,
 ) -> Result<(), Gone> {
     let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
-    let (reason, retry) = match read(&services, &caller, cluster, &query, id, &outbox).await? {
+    let (refusal, retry) = match read(&services, &caller, cluster, &query, id, &outbox).await? {
         Ok(()) => {
             audit::record(&caller, "logs", cluster, &target, Outcome::Done);
-            ("The log ends here.".to_owned(), false)
+            (Refusal::from("The log ends here.".to_owned()), false)
         }
         Err(error) => {
             let refused = error.kind == app::error::UiErrorKind::NotPermitted;
@@ -55,10 +55,17 @@ pub async fn follow(
             };
             audit::record(&caller, "logs", cluster, &target, outcome);
             let retry = error.kind == app::error::UiErrorKind::Unavailable;
-            (error.message, retry)
+            (error.into_refusal(), retry)
         }
     };
-    outbox.send(Message::Ended { id, reason, retry }).await
+    let Refusal { reason, missing } = refusal;
+    let ended = Message::Ended {
+        id,
+        reason,
+        missing,
+        retry,
+    };
+    outbox.send(ended).await
 }
 
 async fn read(

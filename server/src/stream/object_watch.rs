@@ -36,16 +36,21 @@ pub async fn follow(
             Ok((api, _)) => round(&api, &object, id, &outbox).await?,
             Err(error) => Err(error),
         };
-        let ended = |reason: String, retry: bool| Message::Ended { id, reason, retry };
+        let ended = |error: ServiceError, retry: bool| Message::Ended {
+            id,
+            reason: error.message,
+            missing: error.missing,
+            retry,
+        };
         match round {
             Ok(()) => failures = 0,
             Err(error) if error.kind == app::error::UiErrorKind::NotPermitted => {
-                return outbox.send(ended(error.message, false)).await;
+                return outbox.send(ended(error, false)).await;
             }
             Err(error) => {
                 failures += 1;
                 if failures > MAX_FAILURES {
-                    return outbox.send(ended(error.message, true)).await;
+                    return outbox.send(ended(error, true)).await;
                 }
                 tokio::time::sleep(POLL_INTERVAL).await;
             }

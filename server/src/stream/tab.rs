@@ -155,6 +155,7 @@ impl Tab {
             let ended = Message::Ended {
                 id,
                 reason,
+                missing: None,
                 retry: false,
             };
             return send(socket, &ended).await;
@@ -211,6 +212,7 @@ impl Tab {
                     let ended = Message::Ended {
                         id,
                         reason,
+                        missing: None,
                         retry: true,
                     };
                     outbox.send(ended).await
@@ -254,6 +256,7 @@ impl Tab {
             let ended = Message::Ended {
                 id,
                 reason: TOKEN_EXPIRED.to_owned(),
+                missing: None,
                 retry: true,
             };
             if send(socket, &ended).await.is_err() {

@@ -2,7 +2,8 @@
 //!
 //! Binary frames carry input and output. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
-//! `{"type":"ended","reason":"…","exit_code":0}`.
+//! `{"type":"ended","reason":"…","exit_code":0,"missing":null}`; `missing` is the permission that was
+//! refused ([`RightQuestion`]), if one was.
 use super::{PING_INTERVAL, REVIEW_INTERVAL, TOKEN_EXPIRED, check, token_over};
 use crate::session_budgets::{LimitReached, Resource, Share};
 use crate::{
@@ -125,6 +126,8 @@ fn name(target: &Target, container: &str) -> String {
 #[derive(Debug)]
 struct End {
     message: String,
+    /// The permission that is missing, if that is the reason.
+    missing: Option<Box<RightQuestion>>,
     exit_code: Option<i64>,
     outcome: Outcome,
 }
@@ -133,6 +136,7 @@ impl End {
     fn failed(error: &ServiceError) -> Self {
         Self {
             message: error.message.clone(),
+            missing: error.missing.clone(),
             exit_code: None,
             outcome: if error.kind == app::error::UiErrorKind::NotPermitted {
                 Outcome::Refused
@@ -145,6 +149,7 @@ impl End {
     fn no_room(reached: LimitReached) -> Self {
         Self {
             message: reached.to_string(),
+            missing: None,
             exit_code: None,
             outcome: Outcome::Refused,
         }
@@ -153,6 +158,7 @@ impl End {
     fn done(message: &str) -> Self {
         Self {
             message: message.to_owned(),
+            missing: None,
             exit_code: None,
             outcome: Outcome::Done,
         }
@@ -177,12 +183,20 @@ async fn run(
         }
         Err(end) => end,
     };
-    let ended = json!({ "type": "ended", "reason": end.message, "exit_code": end.exit_code });
     // the browser may have disconnected already
-    let _ = socket
-        .send(ws::Message::Text(ended.to_string().into()))
-        .await;
+    let _ = socket.send(ws::Message::Text(last(&end).into())).await;
     let _ = socket.send(ws::Message::Close(None)).await;
+}
+
+/// Returns the text of the last frame.
+fn last(end: &End) -> String {
+    let ended = json!({
+        "type": "ended",
+        "reason": end.message,
+        "exit_code": end.exit_code,
+        "missing": end.missing,
+    });
+    ended.to_string()
 }
 
 async fn session(
@@ -226,6 +240,7 @@ async fn session(
                     tracing::debug!(%error, "terminal connection lost");
                     break End {
                         message: "The connection to the container was lost.".to_owned(),
+                        missing: None,
                         exit_code: None,
                         outcome: Outcome::Failed,
                     };
@@ -309,11 +324,13 @@ fn ended(status: &[u8]) -> End {
     match exit_code {
         Some(127 | 126) => End {
             message: "This image has no shell, so no terminal can be opened in it.".to_owned(),
+            missing: None,
             exit_code,
             outcome: Outcome::Failed,
         },
         Some(code) => End {
             message: format!("The shell has ended with exit code {code}."),
+            missing: None,
             exit_code,
             outcome: Outcome::Done,
         },
@@ -326,6 +343,7 @@ fn ended(status: &[u8]) -> End {
                 } else {
                     format!("The terminal has ended: {message}.")
                 },
+                missing: None,
                 exit_code: None,
                 outcome: Outcome::Failed,
             }
@@ -355,37 +373,5 @@ async fn allowed(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_end_of_a_shell_is_reported_with_its_exit_code() {
-        let end = ended(br#"{"metadata":{},"status":"Success"}"#);
-        assert_eq!(end.exit_code, Some(0));
-        let end = ended(
-            br#"{"status":"Failure","reason":"NonZeroExitCode","message":"command terminated with non-zero exit code",
-                "details":{"causes":[{"reason":"ExitCode","message":"130"}]}}"#,
-        );
-        assert_eq!(end.exit_code, Some(130));
-        assert!(end.message.contains("130"));
-    }
-
-    #[test]
-    fn what_is_typed_and_the_size_go_to_their_channels() {
-        let typed = frame(&ws::Message::Binary(b"ls".to_vec().into())).unwrap();
-        assert_eq!(&typed[..], b"\0ls");
-        let size = ws::Message::Text(r#"{"type":"resize","columns":80,"rows":24}"#.into());
-        let size = frame(&size).unwrap();
-        assert_eq!(size[0], RESIZE);
-        assert!(size[1..].starts_with(br#"{"Height":24"#));
-        assert!(frame(&ws::Message::Text("nonsense".into())).is_none());
-    }
-
-    #[test]
-    fn an_image_without_a_shell_is_reported_as_such() {
-        let end = ended(
-            br#"{"status":"Failure","message":"exec: \"/bin/sh\": stat /bin/sh: no such file or directory"}"#,
-        );
-        assert!(end.message.contains("no shell"));
-    }
-}
+#[path = "terminal_tests.rs"]
+mod tests;

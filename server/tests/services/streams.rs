@@ -132,16 +132,19 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
     .await;
     assert!(!lines.is_empty());
     ask(&mut socket, &logs(2, "kube-system")).await;
-    let reason = until(&mut socket, |message| match message {
+    let (reason, missing) = until(&mut socket, |message| match message {
         Message::Ended {
             id: 2,
             reason,
+            missing,
             retry: false,
-        } => Some(reason),
+        } => Some((reason, missing)),
         _ => None,
     })
     .await;
     assert!(reason.contains("refused"), "{reason}");
+    let missing = missing.map(|missing| missing.in_words());
+    assert_eq!(missing.as_deref(), Some("get on pods/log in kube-system"));
 }
 
 #[tokio::test]

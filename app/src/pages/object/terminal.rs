@@ -1,6 +1,7 @@
 //! A shell in a container. The terminal itself is xterm.js in a custom element, which is loaded
 //! on this tab only.
 use crate::{
+    components::missing_permission,
     context::use_session,
     hooks::scripts::load_module,
     routes::{self, Tab},
@@ -11,7 +12,7 @@ use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
 };
-use portico_domain::panel::ObjectView;
+use portico_domain::panel::{ObjectView, RightQuestion};
 use uuid::Uuid;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -77,6 +78,11 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let address = move || routes::exec(&project, cluster, &namespace, &pod, &container.get());
     let is_fullscreen = RwSignal::new(false);
     let is_docked = RwSignal::new(false);
+    let missing = RwSignal::new(None::<RightQuestion>);
+    let receive_missing = move |event: web_sys::CustomEvent| {
+        let text = event.detail().as_string();
+        missing.set(text.and_then(|text| serde_json::from_str(&text).ok()));
+    };
     let fullscreen_label = Signal::derive(move || {
         let label = if is_fullscreen.get() {
             "Leave full screen"
@@ -114,7 +120,12 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
         .into_any()
     };
     view! {
-        <section class="card" class:is-fullscreen=move || is_fullscreen.get() aria-label="Terminal">
+        <section
+            class="card"
+            class:is-fullscreen=move || is_fullscreen.get()
+            aria-label="Terminal"
+            on:missing=receive_missing
+        >
             <div class="console-head">
                 <div class="w-44">
                     <SelectField
@@ -143,6 +154,9 @@ pub fn Terminal(cluster: Uuid, object: ObjectView) -> impl IntoView {
                     />
                 </div>
             </div>
+            {move || missing.get().map(|missing| view! {
+                <div class="card-body">{missing_permission(Some(&missing))}</div>
+            })}
             {host}
         </section>
         <p class="text-faint mt-2">

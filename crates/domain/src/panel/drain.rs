@@ -1,5 +1,6 @@
 //! Draining a node: its pods are evicted, a few with each request, so that a drain continues where it
 //! stopped.
+use super::RightQuestion;
 use serde::{Deserialize, Serialize};
 
 /// What a drain may do beyond evicting pods that are replaced, as the options of `kubectl drain`.
@@ -26,6 +27,9 @@ pub struct DrainPod {
     pub state: DrainState,
     /// The reason, in a sentence, for pods that cannot leave yet or stay.
     pub reason: Option<String>,
+    /// The permission that is missing, if that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Box<RightQuestion>>,
 }
 
 /// What becomes of a pod. In the order in which pods are shown.
@@ -76,6 +80,7 @@ mod tests {
             name: "web".to_owned(),
             state: *state,
             reason: None,
+            missing: None,
         });
         DrainProgress {
             pods: pods.collect(),

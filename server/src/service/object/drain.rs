@@ -13,7 +13,7 @@ use crate::{
 use futures::{StreamExt, stream};
 use http::{Method, StatusCode};
 use portico_domain::panel::{
-    DrainOptions, DrainPod, DrainProgress, DrainState, ObjectRef, ResourceRef, StateChange,
+    DrainOptions, DrainPod, DrainProgress, DrainState, ObjectRef, Refusal, ResourceRef, StateChange,
 };
 use serde_json::{Value, json};
 
@@ -188,12 +188,11 @@ async fn evict(
         StatusCode::NOT_FOUND | StatusCode::CONFLICT => Ok(None),
         StatusCode::FORBIDDEN => {
             record(Outcome::Refused);
+            let refusal = refusal(KubeError::from_response(status, &answer));
             Ok(Some(DrainPod {
                 state: DrainState::NeedsUser,
-                reason: Some(format!(
-                    "Your roles do not include create on pods/eviction in {}.",
-                    pod.namespace
-                )),
+                reason: Some(refusal.reason),
+                missing: refusal.missing,
                 ..pod
             }))
         }
@@ -201,6 +200,15 @@ async fn evict(
             record(Outcome::Failed);
             Err(KubeError::from_response(status, &answer).into())
         }
+    }
+}
+
+/// Returns why an eviction was refused: a missing permission, or the words of an admission plugin.
+fn refusal(error: KubeError) -> Refusal {
+    let refusal = ServiceError::from(error).into_refusal();
+    match refusal.missing {
+        Some(missing) => Refusal::of(*missing),
+        None => refusal,
     }
 }
 
@@ -235,6 +243,7 @@ fn describe(pod: &Value, options: DrainOptions) -> DrainPod {
         name: text(pod, "/metadata/name"),
         state,
         reason: reason.map(str::to_owned),
+        missing: None,
     }
 }
 
@@ -342,6 +351,29 @@ mod tests {
         assert_eq!(state_of(&cache, false, true), DrainState::Waiting);
         let finished = pod(None, json!({"status": {"phase": "Succeeded"}}));
         assert_eq!(state_of(&finished, false, false), DrainState::Waiting);
+    }
+
+    #[test]
+    fn need_31_a_forbidden_eviction_names_the_missing_permission() {
+        let forbidden = |message: &str| {
+            let answer = json!({"kind": "Status", "message": message, "code": 403});
+            let answer = answer.to_string();
+            refusal(KubeError::from_response(
+                StatusCode::FORBIDDEN,
+                answer.as_bytes(),
+            ))
+        };
+        let refused = forbidden(
+            r#"pods "web" is forbidden: User "vera@Default" cannot create resource "pods/eviction" in API group "" in the namespace "shop""#,
+        );
+        assert_eq!(
+            refused.reason,
+            "Your roles do not include create on pods/eviction in shop."
+        );
+        assert_eq!(refused.missing.unwrap().resource_name(), "pods/eviction");
+        let webhook = forbidden("admission webhook \"guard\" denied the request");
+        assert!(webhook.reason.contains("guard"), "{}", webhook.reason);
+        assert_eq!(webhook.missing, None);
     }
 
     #[test]

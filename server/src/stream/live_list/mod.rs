@@ -77,7 +77,7 @@ pub async fn follow(follower: Follower, views: watch::Receiver<ListView>) -> Res
         };
         let since = *failing_since.get_or_insert_with(Instant::now);
         if error.kind != UiErrorKind::Unavailable {
-            follower.ended(error.message, false).await?;
+            follower.ended(error, false).await?;
             // another view may have another filter, or other namespaces
             state.frozen = None;
             state.views.changed().await.map_err(|_| Gone)?;
@@ -85,7 +85,7 @@ pub async fn follow(follower: Follower, views: watch::Receiver<ListView>) -> Res
             continue;
         }
         if since.elapsed() > MAX_STALENESS {
-            return follower.ended(error.message, true).await;
+            return follower.ended(error, true).await;
         }
         follower
             .outbox
@@ -140,9 +140,14 @@ enum Round {
 }
 
 impl Follower {
-    async fn ended(&self, reason: String, retry: bool) -> Result<(), Gone> {
-        let id = self.id;
-        self.outbox.send(Message::Ended { id, reason, retry }).await
+    async fn ended(&self, error: ServiceError, retry: bool) -> Result<(), Gone> {
+        let ended = Message::Ended {
+            id: self.id,
+            reason: error.message,
+            missing: error.missing,
+            retry,
+        };
+        self.outbox.send(ended).await
     }
 
     /// Sends the reason why the list is not live, and waits until the session's other lists have

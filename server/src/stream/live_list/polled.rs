@@ -89,7 +89,7 @@ impl Follower {
                     match shown {
                         Ok(()) => polled.screen.send_snapshot(self).await?,
                         // the next view may have a filter that fits
-                        Err(error) => self.ended(error.message, false).await?,
+                        Err(error) => self.ended(error, false).await?,
                     }
                 }
                 _ = poll.tick() => {

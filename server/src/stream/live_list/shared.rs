@@ -223,7 +223,7 @@ impl Follower {
             Ok(()) => {}
             // the next view may have a filter that fits
             Err(error) if error.kind == UiErrorKind::Invalid => {
-                self.ended(error.message, false).await?;
+                self.ended(error, false).await?;
                 return Ok(Ok(()));
             }
             Err(error) => return Ok(Err(error)),

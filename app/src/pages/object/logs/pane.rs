@@ -14,7 +14,10 @@ use crate::hooks::{
     stream::{Link, Stream},
 };
 use leptos::{html, prelude::*};
-use portico_domain::stream::{LogQuery, Message, Request};
+use portico_domain::{
+    panel::Refusal,
+    stream::{LogQuery, Message, Request},
+};
 use std::{collections::VecDeque, time::Duration};
 use uuid::Uuid;
 use web_sys::Element;
@@ -230,7 +233,9 @@ impl PaneState {
                 }
             }
             Message::NotStarted { reason, .. } => self.set_stage(query, Stage::NotStarted(reason)),
-            Message::Ended { reason, .. } => self.set_stage(query, Stage::Ended(reason)),
+            Message::Ended {
+                reason, missing, ..
+            } => self.set_stage(query, Stage::Ended(Refusal { reason, missing })),
             Message::Stale { .. } => self.set_stage(query, Stage::Interrupted),
             _ => {}
         }

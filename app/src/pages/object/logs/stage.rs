@@ -1,5 +1,5 @@
 //! The state of the logs of a pane.
-use portico_domain::stream::LogQuery;
+use portico_domain::{panel::Refusal, stream::LogQuery};
 
 /// A log that a pane shows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +17,8 @@ pub enum Stage {
     /// The container has not started, with the reason.
     NotStarted(String),
     Interrupted,
-    Ended(String),
+    /// With the reason, and the permission that is missing if that is the reason.
+    Ended(Refusal),
 }
 
 /// Returns the state of all logs together: lines of one are enough to follow.
@@ -53,7 +54,12 @@ mod tests {
             tail: 1,
             since: None,
         };
-        let ended = || (query("a"), Stage::Ended("The log ends here.".to_owned()));
+        let ended = || {
+            (
+                query("a"),
+                Stage::Ended("The log ends here.".to_owned().into()),
+            )
+        };
         let late = || (query("b"), Stage::NotStarted("It is pulled.".to_owned()));
         assert_eq!(together(&[]), Stage::Waiting);
         assert_eq!(

@@ -1,6 +1,7 @@
 //! The line above a log: search, state, pause and download.
 use super::{pane::PaneState, stage::Stage};
 use crate::{
+    components::missing_permission,
     format,
     ui::{Button, ButtonKind, Icon, icons},
 };
@@ -14,7 +15,11 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
         Stage::Following => ("live is-ok", "Following".to_owned()),
         Stage::NotStarted(reason) => ("live", reason),
         Stage::Interrupted => ("live is-warn", "Interrupted, trying again".to_owned()),
-        Stage::Ended(reason) => ("live", reason),
+        Stage::Ended(refusal) => ("live", refusal.reason),
+    };
+    let missing = move || match pane.stage() {
+        Stage::Ended(refusal) => missing_permission(refusal.missing.as_deref()),
+        _ => None,
     };
     let counts = move || {
         let (total, dropped) = (pane.total.get(), pane.dropped.get());
@@ -84,6 +89,7 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
                 <span class="live-dot"></span>
                 {move || status().1}
             </span>
+            {missing}
             <span class="text-muted">{counts}</span>
             <span class="flex gap-1 ml-auto">
                 {pause}
