@@ -7,7 +7,7 @@ use portico_domain::panel::{
     BulkOutcome, BulkTarget, ChangeDone, ClusterOverview, ClusterState, CreationChoices,
     CreationKind, CreationProgress, DataValue, DeletionPlan, DrainOptions, DrainProgress, EditForm,
     EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad,
-    ListQuery, NewObject, ObjectRef, ObjectView, PlannedDocument, ProgramsView, Reading,
+    ListQuery, NewObject, ObjectRef, ObjectView, PlannedDocument, PodList, ProgramsView, Reading,
     RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable,
     RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
     SessionView, StateChange, TextDiff, UsageView, UserTest, UserTestRequest, VisibleNamespaces,
@@ -181,6 +181,9 @@ pub trait Objects {
 
     /// Returns the pods, revisions and related objects of an object.
     async fn related(&self, cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError>;
+    /// Returns the first pods of a list by namespace and name, up to [`MAX_FOLLOWED_PODS`], and the number
+    /// of all.
+    async fn pods_of_list(&self, cluster: Uuid, query: ListQuery) -> Result<PodList, UiError>;
     /// Returns what a rollback to a revision would change in the pod template.
     async fn revision_diff(
         &self,

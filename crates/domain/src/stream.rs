@@ -65,6 +65,33 @@ pub struct LogQuery {
     /// Leaves out lines that are older, in seconds.
     #[serde(default)]
     pub since: Option<u32>,
+    /// Leaves out lines that are later, in Unix seconds. The log ends there.
+    #[serde(default)]
+    pub until: Option<u32>,
+}
+
+/// The reason why no line can be in the time range of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LogRangeError {
+    #[error("The time range ends before it begins. Choose a later end or a longer range.")]
+    EndsBeforeStart,
+}
+
+/// Checks the time range of a [`LogQuery`] that is read at `now`, in Unix seconds.
+///
+/// # Errors
+/// `EndsBeforeStart` if it is empty.
+pub fn check_log_range(
+    now: i64,
+    since: Option<u32>,
+    until: Option<u32>,
+) -> Result<(), LogRangeError> {
+    match (since, until) {
+        (Some(since), Some(until)) if i64::from(until) <= now - i64::from(since) => {
+            Err(LogRangeError::EndsBeforeStart)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A message to the browser.
@@ -163,5 +190,32 @@ mod tests {
         };
         let text = serde_json::to_string(&refused).unwrap();
         assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), refused);
+    }
+
+    #[test]
+    fn a_log_range_ends_after_it_begins() {
+        let now = 1_800_000_000;
+        let until = |seconds_ago: u32| Some(1_800_000_000 - seconds_ago);
+        assert_eq!(check_log_range(now, Some(300), until(299)), Ok(()));
+        for empty in [300, 301] {
+            assert_eq!(
+                check_log_range(now, Some(300), until(empty)),
+                Err(LogRangeError::EndsBeforeStart)
+            );
+        }
+        // an end in the future, and ranges that are open at one side
+        assert_eq!(check_log_range(now - 60, Some(300), until(0)), Ok(()));
+        assert_eq!(check_log_range(now, None, until(86_400)), Ok(()));
+        assert_eq!(check_log_range(now, Some(300), None), Ok(()));
+    }
+
+    #[test]
+    fn a_log_query_of_an_older_browser_has_no_end() {
+        let query: LogQuery = serde_json::from_str(
+            r#"{"namespace":"shop","pod":"web-0","container":"main","previous":false,
+                "follow":true,"timestamps":false,"tail":20}"#,
+        )
+        .unwrap();
+        assert_eq!((query.since, query.until), (None, None));
     }
 }

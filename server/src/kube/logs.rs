@@ -12,9 +12,19 @@ const MAX_LINE_BYTES: usize = 16 * 1024;
 /// Maximum number of lines in a first request.
 const MAX_TAIL_LINES: u32 = 10_000;
 /// Maximum size of a log that is not followed, in bytes.
-const MAX_BYTES: &str = "10485760";
+const MAX_BYTES: usize = 10 * 1024 * 1024;
+/// Maximum size of a log that is read up to the end of a time range, in bytes: more than the kubelet stores of
+/// a container by default.
+pub const MAX_RANGE_BYTES: usize = 100 * 1024 * 1024;
 
-/// Opens a log. The stream ends with the container, or with the current end of the log.
+/// Returns whether all lines of a log are read up to the end of a time range. Kubernetes counts the lines to
+/// start with from the end of the log, where they may all be later.
+pub fn reads_whole_range(query: &LogQuery) -> bool {
+    query.until.is_some() && !query.follow
+}
+
+/// Opens a log. The stream ends with the container, or with the current end of the log. With the end of a time
+/// range, which Kubernetes has no parameter for, every line begins with its timestamp.
 pub async fn open(
     api: &Api,
     query: &LogQuery,
@@ -25,19 +35,23 @@ pub async fn open(
         name: query.pod.clone(),
     })?;
     let flag = |on: bool| if on { "true" } else { "" };
+    let (tail, limit) = bounds(query);
     let path = path::with_query(
         &format!("{pod}/log"),
         &[
             ("container", &query.container),
             ("follow", flag(query.follow)),
             ("previous", flag(query.previous)),
-            ("timestamps", flag(query.timestamps)),
+            (
+                "timestamps",
+                flag(query.timestamps || query.until.is_some()),
+            ),
             (
                 "sinceSeconds",
                 &query.since.map_or(String::new(), |since| since.to_string()),
             ),
-            ("tailLines", &query.tail.min(MAX_TAIL_LINES).to_string()),
-            ("limitBytes", if query.follow { "" } else { MAX_BYTES }),
+            ("tailLines", &tail),
+            ("limitBytes", &limit),
         ],
     );
     let body = api
@@ -47,6 +61,18 @@ pub async fn open(
         })
         .await?;
     Ok(lines(body))
+}
+
+/// Returns the number of lines to start with, and the maximum size in bytes; empty without a bound.
+fn bounds(query: &LogQuery) -> (String, String) {
+    let tail = query.tail.min(MAX_TAIL_LINES).to_string();
+    if reads_whole_range(query) {
+        (String::new(), MAX_RANGE_BYTES.to_string())
+    } else if query.follow {
+        (tail, String::new())
+    } else {
+        (tail, MAX_BYTES.to_string())
+    }
 }
 
 /// Returns whether an error means that there is no log because the container has not started: 204
@@ -189,6 +215,28 @@ mod tests {
             "previous terminated container \"app\" in pod \"web\" not found"
         ));
         assert!(!answer(502, "no such host"));
+    }
+
+    #[test]
+    fn the_lines_of_a_range_are_not_counted_from_the_end_of_the_log() {
+        let query = |follow: bool, until: Option<u32>| LogQuery {
+            namespace: "shop".to_owned(),
+            pod: "web-0".to_owned(),
+            container: "main".to_owned(),
+            previous: false,
+            follow,
+            timestamps: false,
+            tail: 200,
+            since: None,
+            until,
+        };
+        let of = |follow, until| bounds(&query(follow, until));
+        let bound = |tail: &str, limit: &str| (tail.to_owned(), limit.to_owned());
+        assert_eq!(of(true, None), bound("200", ""));
+        assert_eq!(of(false, None), bound("200", "10485760"));
+        assert_eq!(of(false, Some(1)), bound("", "104857600"));
+        // no line that is there now is later than an end in the future
+        assert_eq!(of(true, Some(u32::MAX)), bound("200", ""));
     }
 
     #[test]

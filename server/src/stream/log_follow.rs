@@ -1,6 +1,7 @@
 //! Following of a container's log.
 use super::{
     REVIEW_INTERVAL,
+    log_range::{self, LogRange},
     outbox::{Gone, Outbox},
 };
 use crate::{
@@ -12,10 +13,11 @@ use crate::{
     service::{Services, error::ServiceError, health},
 };
 use futures::StreamExt;
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::{
     panel::{ObjectRef, Refusal, ResourceRef, RightQuestion},
-    stream::{LogQuery, Message},
+    stream::{LogQuery, Message, check_log_range},
 };
 use serde::Deserialize;
 use std::{collections::VecDeque, pin::pin, sync::Arc, time::Duration};
@@ -31,7 +33,29 @@ const START_RETRY_DELAY: Duration = Duration::from_secs(3);
 /// Maximum number of lines in one message.
 const MAX_BATCH_LINES: usize = 500;
 
-/// Follows until the log ends, the browser disconnects, or the rights end.
+/// How a log ended without an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Log,
+    Range,
+    /// The lines before the end of the time range are more than are read.
+    Limit,
+}
+
+impl End {
+    fn sentence(self) -> String {
+        match self {
+            Self::Log => "The log ends here.".to_owned(),
+            Self::Range => "The time range ends here.".to_owned(),
+            Self::Limit => format!(
+                "Only the first {} MiB of the time range were read. Choose a shorter range.",
+                logs::MAX_RANGE_BYTES / 1024 / 1024
+            ),
+        }
+    }
+}
+
+/// Follows until the log or its time range ends, the browser disconnects, or the rights end.
 pub async fn follow(
     services: Arc<Services>,
     caller: Caller,
@@ -41,10 +65,11 @@ pub async fn follow(
     outbox: Outbox,
 ) -> Result<(), Gone> {
     let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
+    let query = log_range::at(Timestamp::now().as_second(), query);
     let (refusal, retry) = match read(&services, &caller, cluster, &query, id, &outbox).await? {
-        Ok(()) => {
+        Ok(end) => {
             audit::record(&caller, "logs", cluster, &target, Outcome::Done);
-            (Refusal::from("The log ends here.".to_owned()), false)
+            (Refusal::from(end.sentence()), false)
         }
         Err(error) => {
             let refused = error.kind == app::error::UiErrorKind::NotPermitted;
@@ -75,7 +100,11 @@ async fn read(
     query: &LogQuery,
     id: u32,
     outbox: &Outbox,
-) -> Result<Result<(), ServiceError>, Gone> {
+) -> Result<Result<End, ServiceError>, Gone> {
+    let now = Timestamp::now().as_second();
+    if let Err(error) = check_log_range(now, query.since, query.until) {
+        return Ok(Err(ServiceError::invalid(error.to_string())));
+    }
     let mut reported = None;
     let lines = loop {
         let api = match services.api(caller, cluster).await {
@@ -88,6 +117,9 @@ async fn read(
                 let (reason, is_over) = why_not_started(&api, query).await;
                 if is_over {
                     return Ok(Err(ServiceError::invalid(reason)));
+                }
+                if log_range::has_ended(Timestamp::now().as_second(), query) {
+                    return Ok(Ok(End::Range));
                 }
                 if reported.as_ref() != Some(&reason) {
                     let message = Message::NotStarted {
@@ -105,27 +137,50 @@ async fn read(
     let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
     audit::record(caller, "logs", cluster, &target, Outcome::Started);
     let mut lines = pin!(lines);
-    let mut waiting = Waiting::default();
+    let range = LogRange::of(query);
+    let is_whole_range = logs::reads_whole_range(query);
+    let mut over = pin!(log_range::over(Timestamp::now().as_second(), query));
+    let mut bytes = 0_usize;
+    let mut waiting = Waiting::new(if is_whole_range {
+        usize::try_from(query.tail).unwrap_or(MAX_QUEUED_LINES)
+    } else {
+        MAX_QUEUED_LINES
+    });
     let mut flush = interval(FLUSH_INTERVAL);
     flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut recheck = interval_at(Instant::now() + REVIEW_INTERVAL, REVIEW_INTERVAL);
     loop {
         tokio::select! {
             line = lines.next() => match line {
-                Some(Ok(line)) => waiting.push(line),
+                Some(Ok(line)) => {
+                    bytes = bytes.saturating_add(line.len() + 1);
+                    match range.cut(line) {
+                        Some(line) => waiting.push(line),
+                        None => {
+                            waiting.drain(id, outbox).await?;
+                            return Ok(Ok(End::Range));
+                        }
+                    }
+                }
                 Some(Err(error)) => {
                     waiting.drain(id, outbox).await?;
                     return Ok(Err(error.into()));
                 }
                 None => {
                     waiting.drain(id, outbox).await?;
-                    return Ok(Ok(()));
+                    let is_cut = is_whole_range && bytes >= logs::MAX_RANGE_BYTES;
+                    return Ok(Ok(if is_cut { End::Limit } else { End::Log }));
                 }
             },
             _ = flush.tick() => {
-                if !outbox.is_full() {
+                // of a range that has ended, only the last lines are sent
+                if !is_whole_range && !outbox.is_full() {
                     waiting.send(id, outbox).await?;
                 }
+            }
+            () = &mut over => {
+                waiting.drain(id, outbox).await?;
+                return Ok(Ok(End::Range));
             }
             _ = recheck.tick() => {
                 if let Err(error) = allowed(services, caller, cluster, query).await {
@@ -200,15 +255,26 @@ fn explain(error: KubeError, query: &LogQuery) -> ServiceError {
     }
 }
 
-#[derive(Default)]
+/// Lines that are not sent yet.
 struct Waiting {
     lines: VecDeque<String>,
     skipped: u64,
+    /// Maximum number of lines; older ones are dropped and counted.
+    max: usize,
 }
 
 impl Waiting {
+    /// Makes a queue of up to `max` lines, and at most [`MAX_QUEUED_LINES`].
+    fn new(max: usize) -> Self {
+        Self {
+            lines: VecDeque::new(),
+            skipped: 0,
+            max: max.clamp(1, MAX_QUEUED_LINES),
+        }
+    }
+
     fn push(&mut self, line: String) {
-        if self.lines.len() >= MAX_QUEUED_LINES {
+        if self.lines.len() >= self.max {
             self.lines.pop_front();
             self.skipped += 1;
         }
@@ -239,7 +305,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_browser_loses_the_oldest_lines_and_gets_their_number() {
-        let mut waiting = Waiting::default();
+        let mut waiting = Waiting::new(MAX_QUEUED_LINES);
         for number in 0..MAX_QUEUED_LINES + 10 {
             waiting.push(number.to_string());
         }
@@ -250,5 +316,19 @@ mod tests {
         };
         assert_eq!((id, lines.len(), skipped), (7, MAX_BATCH_LINES, 10));
         assert_eq!(lines[0], "10");
+    }
+
+    #[tokio::test]
+    async fn of_a_range_the_last_lines_are_sent() {
+        let mut waiting = Waiting::new(2);
+        for number in 0..5 {
+            waiting.push(number.to_string());
+        }
+        let (outbox, mut inbox) = Outbox::new();
+        waiting.drain(7, &outbox).await.unwrap();
+        let Message::Lines { lines, skipped, .. } = inbox.recv().await.unwrap() else {
+            panic!("lines expected");
+        };
+        assert_eq!((lines, skipped), (vec!["3".to_owned(), "4".to_owned()], 3));
     }
 }

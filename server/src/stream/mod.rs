@@ -4,6 +4,7 @@
 //! checked again at least every minute; and it ends, with a reason, when its token expires.
 mod live_list;
 mod log_follow;
+mod log_range;
 mod object_watch;
 mod outbox;
 pub mod tab;

@@ -22,6 +22,7 @@ mod kubectl_edits;
 mod kubectl_rows;
 mod list_views;
 mod lists;
+mod logs;
 mod manifests;
 mod namespaces;
 mod objects;

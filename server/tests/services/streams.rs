@@ -117,6 +117,7 @@ async fn a_log_is_followed_and_one_without_rights_is_refused() {
         timestamps: false,
         tail: 20,
         since: None,
+        until: None,
     };
     let mut socket = tab(&stack, "vera").await;
     let logs = |id: u32, namespace: &str| Request::Logs {
@@ -165,6 +166,7 @@ async fn finding_p3_the_log_of_a_pod_without_a_node_shows_why_there_is_none() {
             timestamps: false,
             tail: 20,
             since: None,
+            until: None,
         },
     };
     ask(&mut socket, &logs).await;

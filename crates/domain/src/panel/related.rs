@@ -66,10 +66,13 @@ pub struct Instances {
     pub count: Option<usize>,
 }
 
-/// The pods of an object.
+/// Maximum number of pods whose logs are followed together.
+pub const MAX_FOLLOWED_PODS: usize = 20;
+
+/// The pods of an object or of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodList {
-    /// Those that need attention first.
+    /// Those of an object that need attention first; those of a list in its order.
     pub pods: Vec<PodSummary>,
     /// Number of all pods; greater than that of `pods` if some are left out.
     pub total: usize,
@@ -89,6 +92,9 @@ pub struct PodSummary {
     pub created_at: Option<i64>,
     /// The containers that have or will have a log.
     pub containers: Vec<String>,
+    /// The containers whose run before has a log.
+    #[serde(default)]
+    pub previous: Vec<String>,
 }
 
 /// The state of a workload's replicas.

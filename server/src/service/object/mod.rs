@@ -1,6 +1,7 @@
 //! The page of one object: status in words, fields, containers, and available actions.
 mod actions;
 pub mod drain;
+pub mod listed_pods;
 mod object_fields;
 mod ports;
 pub mod related;

@@ -4,8 +4,9 @@ use crate::service::{object, usage};
 use app::{error::UiError, ports::Objects};
 use async_trait::async_trait;
 use portico_domain::panel::{
-    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
-    ObjectView, Reading, RelatedView, ResourceRef, StateChange, TextDiff, UsageView,
+    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ListQuery,
+    ObjectRef, ObjectView, PodList, Reading, RelatedView, ResourceRef, StateChange, TextDiff,
+    UsageView,
 };
 use uuid::Uuid;
 
@@ -148,6 +149,11 @@ impl Objects for PanelService {
         let (api, _) = self.ui(self.api(cluster).await)?;
         let names = self.services.names(&self.caller);
         self.ui(object::related::view(&api, &names, &object).await)
+    }
+
+    async fn pods_of_list(&self, cluster: Uuid, query: ListQuery) -> Result<PodList, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(object::listed_pods::listed_pods(&self.services, &api, query).await)
     }
 
     async fn revision_diff(

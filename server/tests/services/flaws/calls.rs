@@ -139,6 +139,10 @@ pub fn calls(target: &Target) -> Vec<Call> {
             json!({ "cluster": cluster, "query": query(target) }),
         ),
         reads(
+            "/api/resources/pods",
+            json!({ "cluster": cluster, "query": query_of("", "pods", &[namespace], "") }),
+        ),
+        reads(
             "/api/resources/search",
             json!({ "cluster": cluster, "text": target.name }),
         ),

@@ -95,6 +95,7 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
             timestamps: url.get_str("timestamps").is_some(),
             tail: since::tail(since, TAIL_LINES),
             since,
+            until: None,
         })
     });
     let wrap = RwSignal::new(true);

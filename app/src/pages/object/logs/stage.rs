@@ -53,6 +53,7 @@ mod tests {
             timestamps: false,
             tail: 1,
             since: None,
+            until: None,
         };
         let ended = || {
             (

@@ -242,6 +242,7 @@ fn sources(
                     timestamps,
                     tail: since::tail(since, TAIL_LINES),
                     since,
+                    until: None,
                 },
             })
             .collect::<Vec<_>>()
@@ -274,6 +275,7 @@ mod tests {
             node: None,
             created_at: None,
             containers: containers.iter().map(|&name| name.to_owned()).collect(),
+            previous: Vec::new(),
         }
     }
 

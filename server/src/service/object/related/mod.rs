@@ -17,7 +17,7 @@ mod used_by;
 
 pub use deletion::plan as plan_deletion;
 pub(super) use pod_template::items;
-pub use pods::is_owned;
+pub use pods::{is_owned, summary};
 pub(super) use reader::unread;
 pub use rollout::{stored_in, template};
 pub use storage::deletion_note;

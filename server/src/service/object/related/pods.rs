@@ -57,7 +57,8 @@ pub fn summarize(reader: &Reader<'_>, pods: &[Value]) -> PodList {
     PodList { pods: found, total }
 }
 
-fn summary(object: ObjectRef, pod: &Pod) -> PodSummary {
+/// Describes a pod.
+pub fn summary(object: ObjectRef, pod: &Pod) -> PodSummary {
     let Assessment { health, status, .. } = health::pod(pod);
     let spec = pod.spec.as_ref();
     let statuses = pod
@@ -69,6 +70,11 @@ fn summary(object: ObjectRef, pod: &Pod) -> PodSummary {
     let containers: Vec<String> = spec
         .map(|spec| spec.containers.iter().map(|one| one.name.clone()).collect())
         .unwrap_or_default();
+    let previous = health::containers(pod)
+        .into_iter()
+        .filter(|container| !container.init && container.has_previous)
+        .map(|container| container.name)
+        .collect();
     PodSummary {
         object,
         health,
@@ -88,6 +94,7 @@ fn summary(object: ObjectRef, pod: &Pod) -> PodSummary {
             .as_ref()
             .map(|time| time.0.as_second()),
         containers,
+        previous,
     }
 }
 
