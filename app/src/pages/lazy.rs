@@ -7,6 +7,7 @@
 use futures::FutureExt as _;
 use leptos::{lazy, prelude::*};
 use leptos_router::LazyRoute;
+use portico_domain::panel::ListQuery;
 use uuid::Uuid;
 
 use crate::{
@@ -24,7 +25,7 @@ use super::{
     kinds::Kinds,
     list::List,
     namespaces::Namespaces,
-    object::{Live, Object},
+    object::{Live, Object, listed_logs as listed_logs_view},
     reauthenticate::{self, Reauthenticate},
 };
 
@@ -43,6 +44,11 @@ enum Browse {
 enum ObjectPart {
     Page,
     Operations(Operations),
+}
+
+enum LivePart {
+    Object(Box<Live>),
+    ListedLogs(Box<ListQuery>),
 }
 
 #[derive(Clone, Copy)]
@@ -109,13 +115,21 @@ pub async fn reauthenticate(dialog: Reauthenticate) -> AnyView {
 }
 
 #[lazy]
-fn live_part(cluster: Uuid, live: Live) -> AnyView {
-    live.view(cluster)
+fn live_part(cluster: Uuid, part: LivePart) -> AnyView {
+    match part {
+        LivePart::Object(live) => live.view(cluster),
+        LivePart::ListedLogs(query) => listed_logs_view(cluster, *query),
+    }
 }
 
 /// Loads the editor, the logs and the terminal of an object's page.
 pub async fn live(cluster: Uuid, live: Live) -> AnyView {
-    live_part(cluster, live).await
+    live_part(cluster, LivePart::Object(Box::new(live))).await
+}
+
+/// Loads the logs of the pods that a list shows.
+pub async fn listed_logs(cluster: Uuid, query: ListQuery) -> AnyView {
+    live_part(cluster, LivePart::ListedLogs(Box::new(query))).await
 }
 
 /// Loads what runs and shows the operations of this tab.

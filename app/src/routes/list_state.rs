@@ -3,6 +3,8 @@ use super::escaped;
 
 /// The value of `density` in an address; rows are comfortable without it.
 const COMPACT: &str = "compact";
+/// The value of `view` in an address; a list shows its rows without it.
+const LOGS: &str = "logs";
 
 /// The state of a list in its address, besides its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct ListState {
     pub columns: Vec<String>,
     /// Whether rows are low.
     pub compact: bool,
+    /// Whether the logs of the pods are shown in place of the rows; only lists of pods have them.
+    pub logs: bool,
     /// The first row of the window, counted from 0.
     pub offset: usize,
 }
@@ -53,6 +57,7 @@ impl ListState {
             sort: text("sort"),
             columns: list("columns"),
             compact: text("density") == COMPACT,
+            logs: text("view") == LOGS,
             offset: text("offset").parse().unwrap_or(0),
         }
     }
@@ -73,6 +78,7 @@ impl ListState {
             self.offset.to_string()
         };
         let density = if self.compact { COMPACT } else { "" };
+        let view = if self.logs { LOGS } else { "" };
         let before = [
             ("namespace", self.namespaces.join(",")),
             ("q", self.search.clone()),
@@ -84,6 +90,7 @@ impl ListState {
             ("sort", self.sort.clone()),
             ("columns", self.columns.join(",")),
             ("density", density.to_owned()),
+            ("view", view.to_owned()),
             ("offset", offset),
         ];
         let written: Vec<String> = before
@@ -116,13 +123,14 @@ mod tests {
             sort: "-age".to_owned(),
             columns: vec!["name".to_owned(), "label:app".to_owned()],
             compact: true,
+            logs: true,
             offset: 200,
         };
         assert_eq!(
             state.query(),
             "?namespace=bank%2Cshop&q=a%20b&labels=app%3Dweb%2Ctier%21%3Ddb&fields=restarts%3E3\
              &status=CrashLoopBackOff&sort=-age&columns=name%2Clabel:app&density=compact\
-             &offset=200"
+             &view=logs&offset=200"
         );
         assert_eq!(ListState::default().query(), "");
     }
@@ -143,12 +151,13 @@ mod tests {
             ("status", "Ready,SchedulingDisabled"),
             ("columns", "name,label:app"),
             ("density", "compact"),
+            ("view", "logs"),
             ("offset", "50"),
         ]);
         assert_eq!(state.namespaces, ["bank", "shop"]);
         assert_eq!(state.status, ["Ready,SchedulingDisabled"]);
         assert_eq!(state.columns, ["name", "label:app"]);
-        assert!(state.compact);
+        assert!(state.compact && state.logs);
         assert_eq!(state.offset, 50);
         let form = address(&[
             ("namespace", "shop"),
@@ -161,7 +170,7 @@ mod tests {
         ]);
         assert_eq!(form.namespaces, ["bank", "shop"]);
         assert_eq!(form.status, ["Failed", "Running"]);
-        assert!(form.is_filtered());
+        assert!(form.is_filtered() && !form.logs);
         assert_eq!(address(&[("q", " ")]).offset, 0);
         assert!(!address(&[("q", " "), ("namespace", "shop")]).is_filtered());
     }

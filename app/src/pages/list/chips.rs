@@ -57,12 +57,13 @@ pub fn FilterChips(
     }
 }
 
-/// Removes every filter; the order, the columns and the density stay.
+/// Removes every filter; the order, the columns, the density and whether logs are shown stay.
 pub fn clear(state: &mut ListState) {
     *state = ListState {
         sort: std::mem::take(&mut state.sort),
         columns: std::mem::take(&mut state.columns),
         compact: state.compact,
+        logs: state.logs,
         ..ListState::default()
     };
 }
@@ -105,6 +106,7 @@ mod tests {
             sort: "-age".to_owned(),
             columns: vec!["name".to_owned()],
             compact: true,
+            logs: true,
             offset: 0,
         };
         let all = filters(&state);

@@ -4,6 +4,7 @@ mod chips;
 mod columns;
 mod facets;
 mod labels;
+mod logs;
 mod namespaces;
 mod page;
 mod pager;
@@ -31,6 +32,7 @@ use bulk::{Bulk, BulkBar, BulkDialog, BulkProgress};
 use chips::FilterChips;
 use facets::Troubles;
 use leptos::{children::ViewFn, prelude::*};
+use logs::{ListedLogs, LogsLink};
 use page::ListPage;
 use portico_domain::panel::{
     CreationKind, ListQuery, MAX_WINDOW_ROWS, ResourceRef, ResourceTable, RowRange,
@@ -206,8 +208,11 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
     let is_empty = Memo::new(move |_| list.total.get() == 0);
     let failure = Memo::new(move |_| list.failure.get());
     let plural = kind.plural_name();
+    let shows_logs = Memo::new(move |_| logs::are_shown(page));
     let body = move || {
-        if let Some(error) = failure.get() {
+        if shows_logs.get() {
+            view! { <ListedLogs page list rights /> }.into_any()
+        } else if let Some(error) = failure.get() {
             let retry = Callback::new(move |()| list.retry());
             view! { <div class="card"><crate::components::ErrorState error retry /></div> }
                 .into_any()
@@ -217,7 +222,11 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
             view! { <Table page list kind=kind.clone() picked bulk rights /> }.into_any()
         }
     };
-    let end = view! { <PauseButton list /> }.into_any();
+    let end = view! {
+        <LogsLink page />
+        <PauseButton list />
+    }
+    .into_any();
     view! {
         <Toolbar page namespaces list=Some(list) end=Some(end) />
         <FilterChips page namespaced />
@@ -229,7 +238,7 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
             <Troubles page list />
             <ScopeNote list failures />
         </div>
-        <BulkBar list picked bulk rights />
+        {move || (!shows_logs.get()).then(|| view! { <BulkBar list picked bulk rights /> })}
         {body}
         <BulkDialog bulk />
         <BulkProgress bulk />

@@ -23,6 +23,7 @@ use crate::{
 use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
 pub use live::Live;
+pub use logs::of_list as listed_logs;
 use portico_domain::{
     panel::{
         Action, Health, ObjectRef, ObjectView, Refusal, ResourceKind, ResourceRef, RightQuestion,

@@ -1,6 +1,7 @@
 //! A container's log: followed, searched and paused in the browser. The address holds the container
-//! and the display options.
+//! and the display options. The logs of several pods are in [`workload`].
 mod buffer;
+mod followed;
 mod level;
 mod lines;
 mod not_started;
@@ -8,10 +9,12 @@ mod pane;
 mod since;
 mod stage;
 mod tools;
+mod until;
 mod workload;
 
 use crate::{
     context::use_session,
+    format,
     routes::{self, Tab},
     ui::{Banner, Choice, SelectField, Tone},
 };
@@ -22,12 +25,13 @@ use leptos_router::{
 };
 use pane::Pane;
 use portico_domain::{
-    panel::{Health, ObjectView},
+    panel::{Health, ListQuery, ObjectView},
     stream::LogQuery,
 };
 use stage::LogSource;
+use until::UntilField;
 use uuid::Uuid;
-use workload::WorkloadLogs;
+use workload::{PodSet, WorkloadLogs};
 
 /// The lines to start with.
 const TAIL_LINES: u32 = 1_000;
@@ -66,10 +70,15 @@ fn first_container(object: &ObjectView) -> String {
 /// The logs of an object: of a pod, or of all pods of a workload or Service.
 pub fn console(cluster: Uuid, object: ObjectView) -> AnyView {
     if object.containers.is_empty() {
-        view! { <WorkloadLogs cluster object /> }.into_any()
+        view! { <WorkloadLogs cluster set=PodSet::Of(object.reference) /> }.into_any()
     } else {
         view! { <Logs cluster object /> }.into_any()
     }
+}
+
+/// The logs of the pods that a list shows.
+pub fn of_list(cluster: Uuid, query: ListQuery) -> AnyView {
+    view! { <WorkloadLogs cluster set=PodSet::Listed(query) /> }.into_any()
 }
 
 #[component]
@@ -86,6 +95,7 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let pod = object.reference.name.clone();
     let query = Memo::new(move |_| {
         let since = url.with(|url| since::seconds(url.get_str("since")));
+        let until = url.with(|url| url.get_str("until").and_then(until::seconds));
         url.with(|url| LogQuery {
             namespace: namespace.clone(),
             pod: pod.clone(),
@@ -95,7 +105,7 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
             timestamps: url.get_str("timestamps").is_some(),
             tail: since::tail(since, TAIL_LINES),
             since,
-            until: None,
+            until,
         })
     });
     let wrap = RwSignal::new(true);
@@ -120,7 +130,7 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
     .into_any()
 }
 
-/// Container, previous run, timestamps, wrapping.
+/// Container, time range, previous run, timestamps, wrapping.
 #[component]
 fn Options(
     object: ObjectView,
@@ -140,6 +150,10 @@ fn Options(
         }
         if let Some(since) = next.since {
             pairs.push(format!("since={since}"));
+        }
+        if let Some(until) = next.until {
+            let until = format::machine_moment(i64::from(until));
+            pairs.push(format!("until={until}"));
         }
         let options = NavigateOptions {
             replace: true,
@@ -202,6 +216,15 @@ fn Options(
             });
         }
     };
+    let choose_until = {
+        let go = go.clone();
+        move |until: Option<u32>| {
+            let query = query.get_untracked();
+            if query.until != until {
+                go(LogQuery { until, ..query });
+            }
+        }
+    };
     let timestamps = move |event| {
         let query = query.get_untracked();
         go(LogQuery {
@@ -227,6 +250,13 @@ fn Options(
                     value=since
                     choices=since::choices("Last 1,000 lines")
                     on_change=Callback::new(choose_since)
+                />
+            </div>
+            <div class="w-56">
+                <UntilField
+                    until=Signal::derive(move || query.with(|query| query.until))
+                    since=Signal::derive(move || query.with(|query| query.since))
+                    on_change=Callback::new(choose_until)
                 />
             </div>
             <div class="w-44">

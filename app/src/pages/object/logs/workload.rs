@@ -1,39 +1,80 @@
-//! The logs of all pods of a workload or Service, merged as they arrive. Pods that a rollout creates
-//! join, and lines of pods that it removes stay.
-use super::{level, pane::Pane, since, stage::LogSource};
+//! The logs of several pods, merged as they arrive: those of a workload or Service, or those that a list of
+//! pods shows. Pods that appear join, and lines of pods that are gone stay.
+use super::{
+    followed::{self, Lines, MAX_LOGS, Picked, PodKey},
+    level,
+    pane::Pane,
+    since,
+    until::UntilField,
+};
 use crate::{
-    api::objects::get_related,
+    api::objects::{get_related, pods_of_list},
     components::ErrorState,
     context::use_session,
     error::UiError,
+    format,
     hooks::use_poll,
     ui::{Choice, SelectField, SkeletonLines, StateMessage, icons},
 };
 use leptos::prelude::*;
-use portico_domain::{
-    panel::{ObjectView, PodSummary},
-    stream::LogQuery,
-};
+use portico_domain::panel::{ListQuery, ObjectRef, PodList};
 use std::{collections::BTreeSet, time::Duration};
 use uuid::Uuid;
 
-/// The lines of each pod to start with.
-const TAIL_LINES: u32 = 200;
-/// Maximum number of pods that are followed at once.
-const MAX_PODS: usize = 20;
 /// How often new pods are looked for.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(3);
 
+/// The pods whose logs are shown.
+#[derive(Clone)]
+pub enum PodSet {
+    /// Those of a workload or Service.
+    Of(ObjectRef),
+    /// Those that a list shows.
+    Listed(ListQuery),
+}
+
+impl PodSet {
+    async fn read(self, cluster: Uuid) -> Result<PodList, UiError> {
+        match self {
+            Self::Of(object) => {
+                let related = get_related(cluster, object).await?;
+                Ok(related.pods.unwrap_or_default())
+            }
+            Self::Listed(query) => pods_of_list(cluster, query).await,
+        }
+    }
+
+    /// Returns the name of a downloaded file.
+    fn file(&self) -> String {
+        match self {
+            Self::Of(object) => format!("{}.log", object.name),
+            Self::Listed(_) => "pods.log".to_owned(),
+        }
+    }
+
+    /// Returns whether the pods may be in several namespaces.
+    fn has_namespaces(&self) -> bool {
+        matches!(self, Self::Listed(query) if query.namespaces.len() != 1)
+    }
+
+    /// Returns which pods are shown if there are too many.
+    fn order(&self) -> &'static str {
+        match self {
+            Self::Of(_) => "those that need attention first",
+            Self::Listed(_) => "the first by name; narrow the list to see others",
+        }
+    }
+}
+
 #[component]
-pub fn WorkloadLogs(cluster: Uuid, object: ObjectView) -> impl IntoView {
+pub fn WorkloadLogs(cluster: Uuid, set: PodSet) -> impl IntoView {
     let session = use_session();
-    let pods = RwSignal::new(None::<Result<Vec<PodSummary>, UiError>>);
-    let name = object.reference.name.clone();
-    let reference = object.reference;
+    let pods = RwSignal::new(None::<Result<PodList, UiError>>);
+    let asked = set.clone();
     let read = move || {
-        let asked = get_related(cluster, reference.clone());
+        let asked = asked.clone().read(cluster);
         leptos::task::spawn_local(async move {
-            let answer = asked.await.map(|view| view.pods.unwrap_or_default().pods);
+            let answer = asked.await;
             let _ = pods.try_maybe_update(|known| {
                 // a failure leaves what is followed
                 if answer.is_err() && matches!(known, Some(Ok(_))) {
@@ -52,10 +93,11 @@ pub fn WorkloadLogs(cluster: Uuid, object: ObjectView) -> impl IntoView {
         Callback::new(move |()| read())
     };
     use_poll(REFRESH_INTERVAL, read);
-    let state = Memo::new(move |_| {
+    let state = Memo::new(move |before: Option<&State>| {
         pods.with(|pods| match pods {
             None => State::Loading,
-            Some(Ok(pods)) if pods.is_empty() => State::Empty,
+            // the lines of pods that are gone stay
+            Some(Ok(list)) if list.pods.is_empty() && before != Some(&State::Pods) => State::Empty,
             Some(Ok(_)) => State::Pods,
             Some(Err(error)) => State::Failed(error.clone()),
         })
@@ -81,7 +123,7 @@ pub fn WorkloadLogs(cluster: Uuid, object: ObjectView) -> impl IntoView {
         State::Failed(error) => {
             view! { <div class="card"><ErrorState error retry /></div> }.into_any()
         }
-        State::Pods => view! { <Console cluster name=name.clone() pods=known /> }.into_any(),
+        State::Pods => view! { <Console cluster set=set.clone() pods=known /> }.into_any(),
     }
     }
 }
@@ -95,203 +137,234 @@ enum State {
 }
 
 #[component]
-fn Console(cluster: Uuid, name: String, pods: Memo<Vec<PodSummary>>) -> impl IntoView {
-    let hidden = RwSignal::new(BTreeSet::<String>::new());
-    let container = RwSignal::new(String::new());
-    let timestamps = RwSignal::new(false);
-    let since = RwSignal::new(String::new());
+fn Console(cluster: Uuid, set: PodSet, pods: Memo<PodList>) -> impl IntoView {
+    let picked = RwSignal::new(Picked {
+        with_namespaces: set.has_namespaces(),
+        ..Picked::default()
+    });
+    let read = RwSignal::new(Lines::default());
     let levels = RwSignal::new(String::new());
     let wrap = RwSignal::new(true);
     let needle = RwSignal::new(String::new());
-    let containers = Memo::new(move |_| {
-        let names: BTreeSet<String> =
-            pods.with(|pods| pods.iter().flat_map(|pod| pod.containers.clone()).collect());
-        names
-    });
-    let choices = Signal::derive(move || {
-        let names = containers.get();
-        let mut choices = vec![Choice::new("", "All containers")];
-        choices.extend(
-            names
-                .into_iter()
-                .map(|name| Choice::new(name.clone(), name)),
-        );
-        choices
-    });
-    let sources = Signal::derive(move || {
-        let (hidden, container) = (hidden.get(), container.get());
-        let (timestamps, since) = (timestamps.get(), since.get());
-        pods.with(|pods| {
-            sources(
-                pods,
-                &hidden,
-                &container,
-                timestamps,
-                since::seconds(Some(&since)),
-            )
-        })
-    });
-    // equal sources must not open their logs again
-    let sources = Memo::new(move |_| sources.get());
-    let left_out = move || pods.with(Vec::len).saturating_sub(MAX_PODS);
-    let picker = move || {
-        pods.get()
-            .into_iter()
-            .take(MAX_PODS)
-            .map(|pod| {
-                let name = pod.object.name;
-                let (shown, toggled) = (name.clone(), name.clone());
-                view! {
-                    <label class="check">
-                        <input
-                            type="checkbox"
-                            prop:checked=move || hidden.with(|hidden| !hidden.contains(&shown))
-                            on:change=move |event| {
-                                let checked = event_target_checked(&event);
-                                hidden.update(|hidden| {
-                                    if checked {
-                                        hidden.remove(&toggled);
-                                    } else {
-                                        hidden.insert(toggled.clone());
-                                    }
-                                });
-                            }
-                        />
-                        <span class="wrap-anywhere">{name}</span>
-                    </label>
-                }
-            })
-            .collect_view()
-    };
-    let file = format!("{name}.log");
+    let file = set.file();
     view! {
         <section class="card" aria-label="Log">
-            <div class="console-head">
-                <Show when=move || containers.with(|names| names.len() > 1)>
-                    <div class="w-44">
-                        <SelectField id="log-container" label="Container" value=container choices />
-                    </div>
-                </Show>
-                <div class="w-44">
-                    <SelectField id="log-since" label="Time range" value=since choices=since::choices("Last 200 lines of each") />
-                </div>
-                <div class="w-44">
-                    <SelectField id="log-levels" label="Levels" value=levels choices=level::choices() />
-                </div>
-                <label class="check self-end">
-                    <input
-                        type="checkbox"
-                        prop:checked=move || timestamps.get()
-                        on:change=move |event| timestamps.set(event_target_checked(&event))
-                    />
-                    "Timestamps"
-                </label>
-                <label class="check self-end">
-                    <input
-                        type="checkbox"
-                        prop:checked=move || wrap.get()
-                        on:change=move |event| wrap.set(event_target_checked(&event))
-                    />
-                    "Wrap lines"
-                </label>
-            </div>
-            <fieldset class="log-pods">
-                <legend class="visually-hidden">"Pods"</legend>
-                {picker}
-                {move || (left_out() > 0).then(|| view! {
-                    <span class="text-muted">{left_out}" more pods are not followed"</span>
-                })}
-            </fieldset>
-            <Pane cluster sources=sources.into() file wrap needle levels />
+            <Options picked read pods levels wrap />
+            <PodPicker picked read pods order=set.order() />
+            // keyed, as other lines are another pane: those of before are not part of the view
+            <For
+                each=move || [read.get()]
+                key=|lines| *lines
+                children=move |lines| {
+                    // a memo: equal sources must not open their logs again
+                    let sources = Memo::new(move |_| {
+                        picked.with(|picked| pods.with(|list| picked.sources(&list.pods, lines).0))
+                    });
+                    let file = file.clone();
+                    view! { <Pane cluster sources=sources.into() file wrap needle levels /> }
+                }
+            />
         </section>
     }
     .into_any()
 }
 
-fn sources(
-    pods: &[PodSummary],
-    hidden: &BTreeSet<String>,
-    container: &str,
-    timestamps: bool,
-    since: Option<u32>,
-) -> Vec<LogSource> {
-    let shown: Vec<_> = pods
-        .iter()
-        .take(MAX_PODS)
-        .filter(|pod| !hidden.contains(&pod.object.name))
-        .collect();
-    let of_pod = |pod: &&PodSummary| {
-        let names = pod.containers.iter();
-        let pod_name = pod.object.name.clone();
-        let namespace = pod.object.namespace.clone().unwrap_or_default();
-        let several = container.is_empty() && pod.containers.len() > 1;
-        names
-            .filter(|name| container.is_empty() || *name == container)
-            .map(|name| LogSource {
-                prefix: if several {
-                    format!("[{pod_name}/{name}]")
-                } else {
-                    format!("[{pod_name}]")
-                },
-                query: LogQuery {
-                    namespace: namespace.clone(),
-                    pod: pod_name.clone(),
-                    container: name.clone(),
-                    previous: false,
-                    follow: true,
-                    timestamps,
-                    tail: since::tail(since, TAIL_LINES),
-                    since,
-                    until: None,
-                },
-            })
-            .collect::<Vec<_>>()
-    };
-    let mut found: Vec<_> = shown.iter().flat_map(of_pod).take(MAX_PODS).collect();
-    // the pods are in order of their need of attention, which changes
-    found.sort_by(|one, other| {
-        let key = |source: &LogSource| (source.query.pod.clone(), source.query.container.clone());
-        key(one).cmp(&key(other))
+/// Container, time range, levels, previous run, timestamps, wrapping.
+#[component]
+fn Options(
+    picked: RwSignal<Picked>,
+    read: RwSignal<Lines>,
+    pods: Memo<PodList>,
+    levels: RwSignal<String>,
+    wrap: RwSignal<bool>,
+) -> impl IntoView {
+    let containers = Memo::new(move |_| {
+        pods.with(|list| {
+            let names = list.pods.iter().flat_map(|pod| pod.containers.clone());
+            names.collect::<BTreeSet<String>>()
+        })
     });
-    found
+    let choices = Signal::derive(move || {
+        let mut choices = vec![Choice::new("", "All containers")];
+        let names = containers.get().into_iter();
+        choices.extend(names.map(|name| Choice::new(name.clone(), name)));
+        choices
+    });
+    let container = RwSignal::new(String::new());
+    let choose = move |name: String| picked.update(|picked| picked.container = name);
+    let since = RwSignal::new(String::new());
+    let choose_since =
+        move |chosen: String| read.update(|read| read.since = since::seconds(Some(&chosen)));
+    let choose_until = move |until| {
+        read.maybe_update(|read| std::mem::replace(&mut read.until, until) != until);
+    };
+    let has_previous =
+        Memo::new(move |_| pods.with(|list| list.pods.iter().any(|pod| !pod.previous.is_empty())));
+    let is_previous = move || read.with(|read| read.previous);
+    view! {
+        <div class="console-head">
+            <Show when=move || containers.with(|names| names.len() > 1)>
+                <div class="w-44">
+                    <SelectField
+                        id="log-container"
+                        label="Container"
+                        value=container
+                        choices
+                        on_change=Callback::new(choose)
+                    />
+                </div>
+            </Show>
+            <div class="w-44">
+                <SelectField
+                    id="log-since"
+                    label="Time range"
+                    value=since
+                    choices=since::choices("Last 200 lines of each")
+                    on_change=Callback::new(choose_since)
+                />
+            </div>
+            <div class="w-56">
+                <UntilField
+                    until=Signal::derive(move || read.with(|read| read.until))
+                    since=Signal::derive(move || read.with(|read| read.since))
+                    on_change=Callback::new(choose_until)
+                />
+            </div>
+            <div class="w-44">
+                <SelectField id="log-levels" label="Levels" value=levels choices=level::choices() />
+            </div>
+            <label class="check self-end">
+                <input
+                    type="checkbox"
+                    prop:checked=is_previous
+                    disabled=move || !has_previous.get() && !is_previous()
+                    aria-describedby="previous-hint"
+                    on:change=move |event| {
+                        read.update(|read| read.previous = event_target_checked(&event));
+                    }
+                />
+                "Previous run"
+                <span id="previous-hint" class="text-faint">
+                    {move || (!has_previous.get()).then_some("(not restarted yet)")}
+                </span>
+            </label>
+            <label class="check self-end">
+                <input
+                    type="checkbox"
+                    prop:checked=move || read.with(|read| read.timestamps)
+                    on:change=move |event| {
+                        read.update(|read| read.timestamps = event_target_checked(&event));
+                    }
+                />
+                "Timestamps"
+            </label>
+            <label class="check self-end">
+                <input
+                    type="checkbox"
+                    prop:checked=move || wrap.get()
+                    on:change=move |event| wrap.set(event_target_checked(&event))
+                />
+                "Wrap lines"
+            </label>
+        </div>
+    }
+    .into_any()
+}
+
+/// The pods to choose from, and how many of all are followed.
+#[component]
+fn PodPicker(
+    picked: RwSignal<Picked>,
+    read: RwSignal<Lines>,
+    pods: Memo<PodList>,
+    order: &'static str,
+) -> impl IntoView {
+    let offered = Memo::new(move |_| pods.with(|list| followed::offered(&list.pods)));
+    let pod = move |pod: PodKey| {
+        let name = picked.with_untracked(|picked| picked.name(&pod));
+        let shown = pod.clone();
+        view! {
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=move || picked.with(|picked| !picked.hidden.contains(&shown))
+                    on:change=move |event| {
+                        let is_checked = event_target_checked(&event);
+                        picked.update(|picked| {
+                            if is_checked {
+                                picked.hidden.remove(&pod);
+                            } else {
+                                picked.hidden.insert(pod.clone());
+                            }
+                        });
+                    }
+                />
+                <span class="wrap-anywhere">{name}</span>
+            </label>
+        }
+    };
+    let notes = Memo::new(move |_| {
+        let (total, lines) = (pods.with(|list| list.total), read.get());
+        let (_, logs) = picked.with(|picked| pods.with(|list| picked.sources(&list.pods, lines)));
+        not_followed(offered.with(Vec::len), total, logs, lines.previous, order)
+    });
+    view! {
+        <fieldset class="log-pods">
+            <legend class="visually-hidden">"Pods"</legend>
+            <For each=move || offered.get() key=Clone::clone children=pod />
+            {move || notes.get().into_iter().map(|note| view! {
+                <span class="text-muted">{note}</span>
+            }).collect_view()}
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// Returns what is not followed, in words. `logs` is the number of logs of the selected pods.
+fn not_followed(
+    offered: usize,
+    total: usize,
+    logs: usize,
+    is_previous: bool,
+    order: &'static str,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if total > offered {
+        let pods = format::counted(total, "pod");
+        notes.push(format!("{offered} of {pods} are shown: {order}."));
+    }
+    if logs > MAX_LOGS {
+        notes.push(format!(
+            "{MAX_LOGS} of {logs} logs are followed. Choose a container or fewer pods to see the others."
+        ));
+    }
+    if total == 0 {
+        notes.push("There are no pods at present.".to_owned());
+    } else if logs == 0 && is_previous {
+        notes.push("No chosen container has run before.".to_owned());
+    }
+    notes
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use portico_domain::panel::{Health, ObjectRef, ResourceRef};
-
-    fn pod(name: &str, containers: &[&str]) -> PodSummary {
-        PodSummary {
-            object: ObjectRef {
-                resource: ResourceRef::core("pods"),
-                namespace: Some("shop".to_owned()),
-                name: name.to_owned(),
-            },
-            health: Health::Ok,
-            status: String::new(),
-            ready: (1, 1),
-            restarts: 0,
-            node: None,
-            created_at: None,
-            containers: containers.iter().map(|&name| name.to_owned()).collect(),
-            previous: Vec::new(),
-        }
-    }
+    use super::not_followed;
 
     #[test]
-    fn need_03_every_container_of_every_shown_pod_is_followed() {
-        let pods = [pod("web-2", &["main", "proxy"]), pod("web-1", &["main"])];
-        let prefixes = |hidden: &[&str], container: &str| -> Vec<String> {
-            let hidden = hidden.iter().map(|&name| name.to_owned()).collect();
-            let found = sources(&pods, &hidden, container, false, None);
-            found.into_iter().map(|source| source.prefix).collect()
+    fn what_is_not_followed_is_named() {
+        let of = |offered, total, logs, is_previous| {
+            not_followed(offered, total, logs, is_previous, "the first by name")
         };
+        assert!(of(3, 3, 6, false).is_empty());
         assert_eq!(
-            prefixes(&[], ""),
-            ["[web-1]", "[web-2/main]", "[web-2/proxy]"]
+            of(20, 1_234, 20, false),
+            ["20 of 1,234 pods are shown: the first by name."]
         );
-        assert_eq!(prefixes(&[], "main"), ["[web-1]", "[web-2]"]);
-        assert_eq!(prefixes(&["web-2"], ""), ["[web-1]"]);
+        assert_eq!(
+            of(20, 20, 40, false),
+            ["20 of 40 logs are followed. Choose a container or fewer pods to see the others."]
+        );
+        assert_eq!(of(2, 2, 0, true), ["No chosen container has run before."]);
+        assert_eq!(of(0, 0, 0, false), ["There are no pods at present."]);
     }
 }

@@ -1,0 +1,217 @@
+//! Which logs of a set of pods are followed.
+use super::{since, stage::LogSource};
+use portico_domain::{
+    panel::{MAX_FOLLOWED_PODS, PodSummary},
+    stream::LogQuery,
+};
+use std::collections::BTreeSet;
+
+/// The lines of each log to start with.
+const TAIL_LINES: u32 = 200;
+/// Maximum number of logs that are followed at once: a tab may have only a few more subscriptions.
+pub const MAX_LOGS: usize = 20;
+
+/// A pod: its namespace and its name.
+pub type PodKey = (String, String);
+
+/// The lines that are read of each log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lines {
+    /// Those of the run before.
+    pub previous: bool,
+    pub timestamps: bool,
+    /// In seconds before now.
+    pub since: Option<u32>,
+    /// Unix seconds.
+    pub until: Option<u32>,
+}
+
+/// The pods and containers whose logs are followed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picked {
+    /// Pods that the user has deselected.
+    pub hidden: BTreeSet<PodKey>,
+    /// Empty: every container.
+    pub container: String,
+    /// Whether the pods may be in several namespaces, which lines then name.
+    pub with_namespaces: bool,
+}
+
+/// Returns the key of a pod.
+pub fn key(pod: &PodSummary) -> PodKey {
+    let namespace = pod.object.namespace.clone().unwrap_or_default();
+    (namespace, pod.object.name.clone())
+}
+
+/// Returns the pods to choose from, by namespace and name.
+pub fn offered(pods: &[PodSummary]) -> Vec<PodKey> {
+    let mut offered: Vec<_> = pods.iter().take(MAX_FOLLOWED_PODS).map(key).collect();
+    // those of a workload are in order of their need of attention, which changes
+    offered.sort();
+    offered
+}
+
+impl Picked {
+    /// Returns the name of a pod as it is shown.
+    pub fn name(&self, (namespace, name): &PodKey) -> String {
+        if self.with_namespaces {
+            format!("{namespace}/{name}")
+        } else {
+            name.clone()
+        }
+    }
+
+    /// Returns the logs to follow, at most [`MAX_LOGS`], and the number of all.
+    pub fn sources(&self, pods: &[PodSummary], lines: Lines) -> (Vec<LogSource>, usize) {
+        let shown = pods.iter().take(MAX_FOLLOWED_PODS);
+        let mut found: Vec<_> = shown
+            .filter(|pod| !self.hidden.contains(&key(pod)))
+            .flat_map(|pod| self.of_pod(pod, lines))
+            .collect();
+        let all = found.len();
+        found.truncate(MAX_LOGS);
+        found.sort_by(|one, other| {
+            let key = |source: &LogSource| {
+                let query = &source.query;
+                (
+                    query.namespace.clone(),
+                    query.pod.clone(),
+                    query.container.clone(),
+                )
+            };
+            key(one).cmp(&key(other))
+        });
+        (found, all)
+    }
+
+    fn of_pod(&self, pod: &PodSummary, lines: Lines) -> Vec<LogSource> {
+        let pod_key = key(pod);
+        let name = self.name(&pod_key);
+        let (namespace, pod_name) = pod_key;
+        let several = self.container.is_empty() && pod.containers.len() > 1;
+        let containers = if lines.previous {
+            &pod.previous
+        } else {
+            &pod.containers
+        };
+        containers
+            .iter()
+            .filter(|container| self.container.is_empty() || **container == self.container)
+            .map(|container| LogSource {
+                prefix: if several {
+                    format!("[{name}/{container}]")
+                } else {
+                    format!("[{name}]")
+                },
+                query: LogQuery {
+                    namespace: namespace.clone(),
+                    pod: pod_name.clone(),
+                    container: container.clone(),
+                    previous: lines.previous,
+                    follow: !lines.previous,
+                    timestamps: lines.timestamps,
+                    tail: since::tail(lines.since, TAIL_LINES),
+                    since: lines.since,
+                    until: lines.until,
+                },
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_domain::panel::{Health, ObjectRef, ResourceRef};
+
+    fn pod(name: &str, containers: &[&str]) -> PodSummary {
+        PodSummary {
+            object: ObjectRef {
+                resource: ResourceRef::core("pods"),
+                namespace: Some("shop".to_owned()),
+                name: name.to_owned(),
+            },
+            health: Health::Ok,
+            status: String::new(),
+            ready: (1, 1),
+            restarts: 0,
+            node: None,
+            created_at: None,
+            containers: containers.iter().map(|&name| name.to_owned()).collect(),
+            previous: Vec::new(),
+        }
+    }
+
+    fn prefixes(picked: &Picked, pods: &[PodSummary], lines: Lines) -> Vec<String> {
+        let (sources, _) = picked.sources(pods, lines);
+        sources.into_iter().map(|source| source.prefix).collect()
+    }
+
+    #[test]
+    fn need_03_every_container_of_every_shown_pod_is_followed() {
+        let pods = [pod("web-2", &["main", "proxy"]), pod("web-1", &["main"])];
+        let prefixes = |hidden: &[&str], container: &str| {
+            let hidden = hidden
+                .iter()
+                .map(|&name| ("shop".to_owned(), name.to_owned()));
+            let picked = Picked {
+                hidden: hidden.collect(),
+                container: container.to_owned(),
+                with_namespaces: false,
+            };
+            prefixes(&picked, &pods, Lines::default())
+        };
+        assert_eq!(
+            prefixes(&[], ""),
+            ["[web-1]", "[web-2/main]", "[web-2/proxy]"]
+        );
+        assert_eq!(prefixes(&[], "main"), ["[web-1]", "[web-2]"]);
+        assert_eq!(prefixes(&["web-2"], ""), ["[web-1]"]);
+    }
+
+    #[test]
+    fn pods_of_several_namespaces_are_distinguished() {
+        let mut other = pod("web-1", &["main"]);
+        other.object.namespace = Some("bank".to_owned());
+        let pods = [pod("web-1", &["main", "proxy"]), other];
+        let mut picked = Picked {
+            with_namespaces: true,
+            ..Picked::default()
+        };
+        assert_eq!(
+            prefixes(&picked, &pods, Lines::default()),
+            ["[bank/web-1]", "[shop/web-1/main]", "[shop/web-1/proxy]"]
+        );
+        picked
+            .hidden
+            .insert(("shop".to_owned(), "web-1".to_owned()));
+        assert_eq!(prefixes(&picked, &pods, Lines::default()), ["[bank/web-1]"]);
+        let names: Vec<_> = offered(&pods).iter().map(|pod| picked.name(pod)).collect();
+        assert_eq!(names, ["bank/web-1", "shop/web-1"]);
+    }
+
+    #[test]
+    fn the_previous_run_is_that_of_the_containers_that_have_one() {
+        let mut restarted = pod("web-1", &["main", "proxy"]);
+        restarted.previous = vec!["proxy".to_owned()];
+        let pods = [restarted, pod("web-2", &["main"])];
+        let lines = Lines {
+            previous: true,
+            ..Lines::default()
+        };
+        let (sources, all) = Picked::default().sources(&pods, lines);
+        assert_eq!((sources.len(), all), (1, 1));
+        assert_eq!(sources[0].prefix, "[web-1/proxy]");
+        assert!(sources[0].query.previous && !sources[0].query.follow);
+    }
+
+    #[test]
+    fn the_number_of_logs_is_limited_and_that_of_all_is_known() {
+        let pods: Vec<_> = (0..30)
+            .map(|number| pod(&format!("web-{number:02}"), &["main", "proxy"]))
+            .collect();
+        let (sources, all) = Picked::default().sources(&pods, Lines::default());
+        assert_eq!((sources.len(), all), (MAX_LOGS, 2 * MAX_FOLLOWED_PODS));
+        assert_eq!(offered(&pods).len(), MAX_FOLLOWED_PODS);
+    }
+}
