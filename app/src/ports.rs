@@ -9,9 +9,9 @@ use portico_domain::panel::{
     EditText, EventRow, FieldEdit, FiguresView, GrantPreview, GrantRequest, LabelCount, Launchpad,
     ListQuery, NewObject, ObjectRef, ObjectView, PlannedDocument, PodList, ProgramsView, Reading,
     RebasedText, RegistryView, RelatedView, ResourceKind, ResourceRef, ResourceTable,
-    RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer, Selection, SelfTest,
-    SessionView, StateChange, TextDiff, UsageView, UserTest, UserTestRequest, VisibleNamespaces,
-    WhatCanView, WhoCanView,
+    RevokeRequest, RightAnswer, RightQuestion, RowRange, RowsUsage, SearchAnswer, Selection,
+    SelfTest, SessionView, StateChange, TextDiff, UsageRow, UsageView, UserTest, UserTestRequest,
+    VisibleNamespaces, WhatCanView, WhoCanView,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -200,6 +200,15 @@ pub trait Objects {
     ) -> Result<ChangeDone, UiError>;
     /// Returns the CPU and memory that a pod, a workload's pods, a namespace or a node uses.
     async fn usage(&self, cluster: Uuid, object: ObjectRef) -> Result<Reading<UsageView>, UiError>;
+    /// Returns the CPU and memory that up to [`MAX_USAGE_ROWS`] rows of a list use.
+    ///
+    /// [`MAX_USAGE_ROWS`]: portico_domain::panel::MAX_USAGE_ROWS
+    async fn rows_usage(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+        rows: Vec<UsageRow>,
+    ) -> Result<Reading<RowsUsage>, UiError>;
     /// Returns the values of a ConfigMap or a Secret; those of a Secret are audited.
     async fn values(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<DataValue>, UiError>;
 }

@@ -2,8 +2,8 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
-    BulkAction, BulkOutcome, BulkTarget, LabelCount, ListQuery, ResourceRef, ResourceTable,
-    RowRange, SearchAnswer, Selection,
+    BulkAction, BulkOutcome, BulkTarget, LabelCount, ListQuery, Reading, ResourceRef,
+    ResourceTable, RowRange, RowsUsage, SearchAnswer, Selection, UsageRow,
 };
 use uuid::Uuid;
 
@@ -66,4 +66,14 @@ pub async fn namespaces_for(
     resource: ResourceRef,
 ) -> Result<Option<Vec<String>>, UiError> {
     super::answer(super::panel()?.namespaces_for(cluster, resource).await)
+}
+
+/// Returns the CPU and memory that rows of a list use.
+#[server(prefix = "/api", endpoint = "resources/usage", input = Json, output = Json, client = PanelClient)]
+pub async fn get_rows_usage(
+    cluster: Uuid,
+    resource: ResourceRef,
+    rows: Vec<UsageRow>,
+) -> Result<Reading<RowsUsage>, UiError> {
+    super::answer(super::panel()?.rows_usage(cluster, resource, rows).await)
 }

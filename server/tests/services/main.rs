@@ -41,5 +41,6 @@ mod sync;
 mod tab;
 mod terminal;
 mod usage;
+mod usage_rows;
 mod what_can;
 mod workloads;

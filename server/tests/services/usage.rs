@@ -23,7 +23,8 @@ use kube::{
     discovery::ApiResource,
 };
 use portico_domain::panel::{
-    CpuMemory, ObjectRef, Reading, ResourceRef, UsageBoundKind, UsageSource, UsageView,
+    CpuMemory, ObjectRef, Reading, ResourceRef, RowUsage, UsageBoundKind, UsageRow, UsageSource,
+    UsageView,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -95,7 +96,7 @@ async fn need_07_prometheus_has_the_usage_of_pods_workloads_namespaces_and_nodes
 }
 
 /// Gives nora rules in a namespace; she has no other right in the cluster.
-async fn grant(own: &OwnNamespace, rules: Value) {
+pub async fn grant(own: &OwnNamespace, rules: Value) {
     let role = json!({ "metadata": { "name": "of-nora" }, "rules": rules });
     let binding = json!({
         "metadata": { "name": "of-nora" },
@@ -347,6 +348,20 @@ async fn need_07_metrics_k8s_io_is_read_with_the_viewers_own_token() {
         matches!(&reading, Reading::Known(usage) if usage.cpu.used == 14),
         "{reading:?}"
     );
+    let rows = || {
+        vec![UsageRow {
+            namespace: Some(own.name.clone()),
+            name: "web".to_owned(),
+        }]
+    };
+    let pods = ResourceRef::core("pods");
+    let reading = otto.rows_usage(globex, pods.clone(), rows()).await;
+    let reading = reading.unwrap();
+    assert!(
+        matches!(&reading, Reading::Known(usage) if usage.source == UsageSource::MetricsApi
+            && matches!(&usage.rows[..], [RowUsage::Known(web)] if web.cpu.used == 14)),
+        "{reading:?}"
+    );
     let page = otto.cluster(globex, true).await.unwrap();
     assert!(
         matches!(page.usage, Reading::Known(CpuMemory { cpu, .. }) if cpu >= 250),
@@ -357,6 +372,11 @@ async fn need_07_metrics_k8s_io_is_read_with_the_viewers_own_token() {
     // devi may read the pod, and her role does not include its metrics
     let devi = panel("devi").await;
     let reading = devi.usage(globex, web).await.unwrap();
+    assert!(
+        matches!(&reading, Reading::NotPermitted(refusal) if refusal.reason.contains("pods.metrics.k8s.io")),
+        "{reading:?}"
+    );
+    let reading = devi.rows_usage(globex, pods, rows()).await.unwrap();
     assert!(
         matches!(&reading, Reading::NotPermitted(refusal) if refusal.reason.contains("pods.metrics.k8s.io")),
         "{reading:?}"

@@ -20,6 +20,7 @@ mod refusal;
 mod related;
 mod table;
 mod usage;
+mod usage_rows;
 mod what_can;
 mod who_can;
 
@@ -41,6 +42,7 @@ pub use refusal::*;
 pub use related::*;
 pub use table::*;
 pub use usage::*;
+pub use usage_rows::*;
 pub use what_can::*;
 pub use who_can::*;
 

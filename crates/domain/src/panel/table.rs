@@ -206,6 +206,9 @@ pub struct ResourceTable {
     pub scope: ListScope,
     /// Namespaces that failed to respond, with the reason.
     pub failures: Vec<String>,
+    /// Whether its objects use CPU and memory, and the cluster has a source for it.
+    #[serde(default)]
+    pub has_usage: bool,
 }
 
 /// The scope of a list.

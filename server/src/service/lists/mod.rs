@@ -13,7 +13,7 @@ pub use arrangements::{Arrangements, Reading, arrange};
 pub use filter::{Filter, FilterError, contains};
 pub use source::{Opened, PlaceState, collect, open, places_state, unconfirmed, versions};
 
-use super::{Services, error::ServiceError, row_health::RowHealth};
+use super::{Services, error::ServiceError, row_health::RowHealth, usage};
 use crate::kube::{
     Api, KubeError, discovery,
     listing::{self, Merged, Selection as ListSelection},
@@ -57,6 +57,8 @@ pub async fn list(
     if let Some(health) = RowHealth::of(&query.resource, &columns) {
         health.assess(api, &mut window.rows).await;
     }
+    let prometheus = services.prometheus.as_ref();
+    let has_usage = usage::has_source(prometheus, api, &query.resource).await;
     Ok(ResourceTable {
         kind: read.kind,
         columns,
@@ -64,6 +66,7 @@ pub async fn list(
         statuses: read.arranged.statuses.clone(),
         scope: read.scope,
         failures: read.failures,
+        has_usage,
     })
 }
 

@@ -5,8 +5,8 @@ use app::{error::UiError, ports::Objects};
 use async_trait::async_trait;
 use portico_domain::panel::{
     ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ListQuery,
-    ObjectRef, ObjectView, PodList, Reading, RelatedView, ResourceRef, StateChange, TextDiff,
-    UsageView,
+    ObjectRef, ObjectView, PodList, Reading, RelatedView, ResourceRef, RowsUsage, StateChange,
+    TextDiff, UsageRow, UsageView,
 };
 use uuid::Uuid;
 
@@ -190,6 +190,17 @@ impl Objects for PanelService {
         let (api, _) = self.ui(self.api(cluster).await)?;
         let prometheus = self.services.prometheus.as_ref();
         self.ui(usage::of_object(prometheus, &api, &object).await)
+    }
+
+    async fn rows_usage(
+        &self,
+        cluster: Uuid,
+        resource: ResourceRef,
+        rows: Vec<UsageRow>,
+    ) -> Result<Reading<RowsUsage>, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        let prometheus = self.services.prometheus.as_ref();
+        self.ui(usage::of_rows(prometheus, &api, &resource, &rows).await)
     }
 
     async fn values(&self, cluster: Uuid, object: ObjectRef) -> Result<Vec<DataValue>, UiError> {

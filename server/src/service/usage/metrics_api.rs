@@ -12,14 +12,27 @@ use serde_json::Value;
 use std::collections::HashSet;
 
 #[derive(Debug, Deserialize)]
-struct PodMetrics {
-    metadata: Metadata,
+pub(super) struct PodMetrics {
+    pub metadata: Metadata,
     containers: Vec<ContainerMetrics>,
 }
 
+impl PodMetrics {
+    /// Returns what its containers use together.
+    pub fn used(&self) -> CpuMemory {
+        total(
+            self.containers
+                .iter()
+                .map(|container| container.usage.read()),
+        )
+    }
+}
+
 #[derive(Debug, Deserialize)]
-struct Metadata {
-    name: String,
+pub(super) struct Metadata {
+    pub name: String,
+    #[serde(default)]
+    pub namespace: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -29,8 +42,15 @@ struct ContainerMetrics {
 }
 
 #[derive(Debug, Deserialize)]
-struct NodeMetrics {
+pub(super) struct NodeMetrics {
+    pub metadata: Metadata,
     usage: Amounts,
+}
+
+impl NodeMetrics {
+    pub fn used(&self) -> CpuMemory {
+        self.usage.read()
+    }
 }
 
 /// Quantities as text.
@@ -50,6 +70,12 @@ impl Amounts {
     }
 }
 
+/// Returns the kind with the usage of nodes, or of everything else: of pods.
+pub fn resource(plural: &str) -> ResourceRef {
+    let plural = if plural == "nodes" { "nodes" } else { "pods" };
+    ResourceRef::new("metrics.k8s.io", "v1beta1", plural)
+}
+
 /// Measures one place; `None` if the cluster does not serve `metrics.k8s.io`.
 ///
 /// # Errors
@@ -59,7 +85,7 @@ pub async fn measure(api: &Api, place: &Place) -> Result<Option<Measured>, Servi
         Place::Pod { .. } | Place::Pods { .. } | Place::Namespace(_) => "pods",
         Place::Node(_) | Place::Cluster => "nodes",
     };
-    let resource = ResourceRef::new("metrics.k8s.io", "v1beta1", plural);
+    let resource = resource(plural);
     let catalog = discovery::catalog(api).await?;
     if catalog.find(&resource).is_none() {
         return Ok(None);
@@ -134,14 +160,14 @@ async fn read(
             let value = api.get(&path::object(&object(None, name))?).await?;
             let node: NodeMetrics = parse(value)?;
             Ok(Some(Measured {
-                used: node.usage.read(),
+                used: node.used(),
                 ..Measured::of(UsageSource::MetricsApi)
             }))
         }
         Place::Cluster => {
             let list = path::collection(&resource, None)?;
             let nodes: Vec<NodeMetrics> = items(api.get(&list).await?)?;
-            let used = total(nodes.iter().map(|node| node.usage.read()));
+            let used = total(nodes.iter().map(NodeMetrics::used));
             Ok((!nodes.is_empty()).then(|| Measured {
                 used,
                 ..Measured::of(UsageSource::MetricsApi)
@@ -168,15 +194,11 @@ fn sum(parts: Vec<UsagePart>, pods: Option<usize>) -> Measured {
 fn part(pod: &PodMetrics) -> UsagePart {
     UsagePart {
         name: pod.metadata.name.clone(),
-        used: total(
-            pod.containers
-                .iter()
-                .map(|container| container.usage.read()),
-        ),
+        used: pod.used(),
     }
 }
 
-fn total(parts: impl Iterator<Item = CpuMemory>) -> CpuMemory {
+pub(super) fn total(parts: impl Iterator<Item = CpuMemory>) -> CpuMemory {
     parts.fold(CpuMemory::default(), |sum, part| CpuMemory {
         cpu: sum.cpu.saturating_add(part.cpu),
         memory: sum.memory.saturating_add(part.memory),

@@ -10,16 +10,20 @@ mod bounds;
 mod history;
 mod metrics_api;
 mod prometheus;
+mod rows;
 mod subject;
 
 pub use prometheus::{Prometheus, PrometheusSetupError};
+pub use rows::of_rows;
 
 use super::{error::ServiceError, overview::reading};
-use crate::kube::{Api, reviews};
+use crate::kube::{Api, discovery, reviews};
 use app::error::UiErrorKind;
 use portico_domain::panel::{
-    CpuMemory, ObjectRef, Reading, UsageFigure, UsagePart, UsagePoint, UsageSource, UsageView,
+    CpuMemory, ObjectRef, Reading, ResourceRef, UsageFigure, UsagePart, UsagePoint, UsageSource,
+    UsageView, has_usage,
 };
+use prometheus::PrometheusError;
 use std::{cmp::Reverse, time::Duration};
 use subject::{Place, Subject};
 
@@ -88,6 +92,26 @@ pub async fn of_cluster(
     reading(measured.map(|measured| measured.used))
 }
 
+/// Returns whether objects of a kind use CPU and memory and there is a source for it. Makes no request
+/// beyond discovery, which is cached.
+pub async fn has_source(
+    prometheus: Option<&Prometheus>,
+    api: &Api,
+    resource: &ResourceRef,
+) -> bool {
+    if !has_usage(resource) {
+        return false;
+    }
+    if prometheus.is_some() {
+        return true;
+    }
+    let metrics = metrics_api::resource(&resource.plural);
+    match discovery::catalog(api).await {
+        Ok(catalog) => catalog.find(&metrics).is_some(),
+        Err(_) => false,
+    }
+}
+
 /// Measures a place with the first source that has it.
 async fn measure(
     prometheus: Option<&Prometheus>,
@@ -127,15 +151,18 @@ async fn by_prometheus(
         return Err(ServiceError::lacks(question));
     }
     let measured = prometheus.measure(api.cluster(), place).await;
-    measured.map_err(|error| {
-        let cluster_id = api.cluster();
-        if error.is_expected() {
-            tracing::debug!(%cluster_id, %error, "no usage from Prometheus");
-        } else {
-            tracing::warn!(%cluster_id, %error, "no usage from Prometheus");
-        }
-        ServiceError::new(UiErrorKind::Unavailable, error.sentence())
-    })
+    measured.map_err(|error| unmeasured(api, &error))
+}
+
+/// Logs a failure of Prometheus, and returns it for users.
+fn unmeasured(api: &Api, error: &PrometheusError) -> ServiceError {
+    let cluster_id = api.cluster();
+    if error.is_expected() {
+        tracing::debug!(%cluster_id, %error, "no usage from Prometheus");
+    } else {
+        tracing::warn!(%cluster_id, %error, "no usage from Prometheus");
+    }
+    ServiceError::new(UiErrorKind::Unavailable, error.sentence())
 }
 
 /// Puts together what a page shows.

@@ -151,6 +151,12 @@ pub fn calls(target: &Target) -> Vec<Call> {
             json!({ "cluster": cluster,
                 "resource": { "group": "apps", "version": "v1", "plural": "deployments" } }),
         ),
+        reads(
+            "/api/resources/usage",
+            json!({ "cluster": cluster,
+                "resource": { "group": "apps", "version": "v1", "plural": "deployments" },
+                "rows": [{ "namespace": namespace, "name": target.name }] }),
+        ),
         form("/api/namespaces/get", false, &[("cluster", cluster)]),
         changes(
             "/api/namespaces/add",

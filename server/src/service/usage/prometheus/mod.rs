@@ -4,6 +4,7 @@
 mod answer;
 mod error;
 mod query;
+mod rows;
 
 pub use error::{PrometheusError, PrometheusSetupError};
 

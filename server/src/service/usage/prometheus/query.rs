@@ -25,17 +25,35 @@ pub enum Template {
     NodesCpu,
     /// Working set of nodes together.
     NodesMemory,
+    /// CPU of each pod.
+    EachPodCpu,
+    /// Working set of each pod.
+    EachPodMemory,
+    /// CPU of the pods of each namespace together.
+    EachNamespaceCpu,
+    /// Working set of the pods of each namespace together.
+    EachNamespaceMemory,
+    /// CPU of each node.
+    EachNodeCpu,
+    /// Working set of each node.
+    EachNodeMemory,
 }
 
 impl Template {
     #[cfg(test)]
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 12] = [
         Self::ContainerCpu,
         Self::ContainerMemory,
         Self::PodsCpu,
         Self::PodsMemory,
         Self::NodesCpu,
         Self::NodesMemory,
+        Self::EachPodCpu,
+        Self::EachPodMemory,
+        Self::EachNamespaceCpu,
+        Self::EachNamespaceMemory,
+        Self::EachNodeCpu,
+        Self::EachNodeMemory,
     ];
 
     fn text(self) -> &'static str {
@@ -57,6 +75,24 @@ impl Template {
             }
             Self::NodesMemory => {
                 r#"sum(max by (node) (node_memory_working_set_bytes) or max by (node) (container_memory_working_set_bytes{id="/"}))"#
+            }
+            Self::EachPodCpu => {
+                r#"sum by (namespace, pod) (max by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{container!="", container!="POD"}[5m])))"#
+            }
+            Self::EachPodMemory => {
+                r#"sum by (namespace, pod) (max by (namespace, pod, container) (container_memory_working_set_bytes{container!="", container!="POD"}))"#
+            }
+            Self::EachNamespaceCpu => {
+                r#"sum by (namespace) (max by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{container!="", container!="POD"}[5m])))"#
+            }
+            Self::EachNamespaceMemory => {
+                r#"sum by (namespace) (max by (namespace, pod, container) (container_memory_working_set_bytes{container!="", container!="POD"}))"#
+            }
+            Self::EachNodeCpu => {
+                r#"max by (node) (rate(node_cpu_usage_seconds_total[5m])) or max by (node) (rate(container_cpu_usage_seconds_total{id="/"}[5m]))"#
+            }
+            Self::EachNodeMemory => {
+                r#"max by (node) (node_memory_working_set_bytes) or max by (node) (container_memory_working_set_bytes{id="/"})"#
             }
         }
     }
@@ -110,20 +146,37 @@ impl Restriction {
         self
     }
 
-    /// Restricts to pods of a namespace.
+    /// Restricts to several namespaces.
     ///
     /// # Errors
     /// `Names` if the names are too many for one expression.
-    pub fn pods(mut self, names: &[String]) -> Result<Self, QueryError> {
+    pub fn namespaces(self, names: &[String]) -> Result<Self, QueryError> {
+        self.one_of("namespace", names)
+    }
+
+    /// Restricts to pods with these names.
+    ///
+    /// # Errors
+    /// `Names` if the names are too many for one expression.
+    pub fn pods(self, names: &[String]) -> Result<Self, QueryError> {
+        self.one_of("pod", names)
+    }
+
+    /// Returns the label of nodes.
+    pub fn node_label(&self) -> &str {
+        &self.node_label
+    }
+
+    fn one_of(mut self, label: &str, names: &[String]) -> Result<Self, QueryError> {
         if let [name] = names {
-            self.equal("pod", name);
+            self.equal(label, name);
             return Ok(self);
         }
         let escaped: Vec<_> = names.iter().map(|name| regex::escape(name)).collect();
         let value = escaped.join("|");
         let pattern = Regex::new(&format!("^(?:{value})$"))
             .map_err(|error| QueryError::Names(error.to_string()))?;
-        let matcher = Matcher::new(MatchOp::Re(pattern), "pod", &value);
+        let matcher = Matcher::new(MatchOp::Re(pattern), label, &value);
         self.matchers.push(matcher);
         Ok(self)
     }

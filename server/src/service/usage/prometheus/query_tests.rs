@@ -131,3 +131,27 @@ fn the_label_of_nodes_is_the_configured_one() {
         assert!(has(&matchers, "instance", "node-1"), "{query}");
     }
 }
+
+#[test]
+fn need_07_rows_of_several_namespaces_are_one_query_restricted_to_them() {
+    let names = ["shop", "bank.eu"].map(str::to_owned);
+    let all = Restriction::new(Some(("cluster", "prod")), "node");
+    let restricted = all.namespaces(&names).unwrap();
+    for template in [Template::EachPodCpu, Template::EachNamespaceMemory] {
+        let query = restricted.apply(template).unwrap();
+        let [matchers]: [Matchers; 1] = selectors(&query).try_into().unwrap();
+        assert!(has(&matchers, "cluster", "prod"), "{query}");
+        let [matcher]: [Matcher; 1] = matchers.find_matchers("namespace").try_into().unwrap();
+        assert!(matcher.is_match("shop") && matcher.is_match("bank.eu"));
+        assert!(!matcher.is_match("bankxeu") && !matcher.is_match("shop-2"));
+        assert!(!matcher.is_match(""));
+    }
+}
+
+#[test]
+fn need_07_rows_of_nodes_have_the_configured_label() {
+    let query = Restriction::new(None, "instance")
+        .apply(Template::EachNodeMemory)
+        .unwrap();
+    assert_eq!(query.matches("by (instance)").count(), 2, "{query}");
+}

@@ -1,0 +1,143 @@
+//! Usage of the rows of a list: one query for CPU and one for memory, whatever the number of rows.
+use super::{Prometheus, PrometheusError, QUERY_TIMEOUT, answer::Series, query::Template};
+use crate::service::usage::{
+    history,
+    rows::{Batch, Key},
+};
+use portico_domain::panel::CpuMemory;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// Maximum number of pods that a query names; with more, it is about the namespaces as a whole.
+const MAX_NAMES: usize = 200;
+
+impl Prometheus {
+    /// Measures rows. The caller has confirmed that the viewer may read the pods or nodes of the
+    /// batch. A row without samples is missing in the result.
+    ///
+    /// # Errors
+    /// See [`PrometheusError`].
+    pub(in crate::service::usage) async fn measure_rows(
+        &self,
+        cluster: Uuid,
+        batch: &Batch,
+    ) -> Result<HashMap<Key, CpuMemory>, PrometheusError> {
+        tokio::time::timeout(QUERY_TIMEOUT, self.measure_batch(cluster, batch))
+            .await
+            .unwrap_or(Err(PrometheusError::Timeout))
+    }
+
+    async fn measure_batch(
+        &self,
+        cluster: Uuid,
+        batch: &Batch,
+    ) -> Result<HashMap<Key, CpuMemory>, PrometheusError> {
+        let all = self
+            .clusters
+            .get(&cluster)
+            .cloned()
+            .ok_or(PrometheusError::UnknownCluster)?;
+        let (restriction, cpu, memory) = match batch {
+            Batch::Pods { namespaces, names } => {
+                let mut pods = all.namespaces(namespaces)?;
+                if !names.is_empty() && names.len() <= MAX_NAMES {
+                    pods = pods.pods(names)?;
+                }
+                (pods, Template::EachPodCpu, Template::EachPodMemory)
+            }
+            Batch::Namespaces(namespaces) => (
+                all.namespaces(namespaces)?,
+                Template::EachNamespaceCpu,
+                Template::EachNamespaceMemory,
+            ),
+            Batch::Nodes => (all, Template::EachNodeCpu, Template::EachNodeMemory),
+        };
+        let (cpu, memory) = tokio::try_join!(
+            self.instant(&restriction, cpu),
+            self.instant(&restriction, memory)
+        )?;
+        Ok(by_row(batch, restriction.node_label(), &cpu, &memory))
+    }
+}
+
+/// Returns the usage by row. The rate of a new container follows one scrape after its memory: a row
+/// without both is left out.
+fn by_row(
+    batch: &Batch,
+    node_label: &str,
+    cpu: &[Series],
+    memory: &[Series],
+) -> HashMap<Key, CpuMemory> {
+    let mut cores: HashMap<Key, f64> = HashMap::new();
+    for series in cpu {
+        if let Some(value) = series.value() {
+            cores.insert(key(batch, node_label, series), value);
+        }
+    }
+    let mut used = HashMap::new();
+    for series in memory {
+        let key = key(batch, node_label, series);
+        if let (Some(cores), Some(bytes)) = (cores.get(&key), series.value()) {
+            used.insert(key, history::used(*cores, bytes));
+        }
+    }
+    used
+}
+
+fn key(batch: &Batch, node_label: &str, series: &Series) -> Key {
+    let label = |name: &str| series.label(name).to_owned();
+    match batch {
+        Batch::Pods { .. } => (label("namespace"), label("pod")),
+        Batch::Namespaces(_) => (String::new(), label("namespace")),
+        Batch::Nodes => (String::new(), label(node_label)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::usage::prometheus::answer;
+
+    fn series(labels: &str, value: &str) -> Vec<Series> {
+        let body = format!(
+            r#"{{"status":"success","data":{{"result":[{{"metric":{{{labels}}},"value":[1,"{value}"]}}]}}}}"#
+        );
+        answer::read(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn need_07_rows_have_the_samples_of_their_own_namespace() {
+        let pods = Batch::Pods {
+            namespaces: vec!["shop".to_owned(), "bank".to_owned()],
+            names: Vec::new(),
+        };
+        let web = r#""namespace":"shop","pod":"web-0""#;
+        let used = by_row(&pods, "node", &series(web, "0.25"), &series(web, "1024"));
+        let expected = CpuMemory {
+            cpu: 250,
+            memory: 1_024,
+        };
+        assert_eq!(used.len(), 1);
+        assert_eq!(
+            used.get(&("shop".to_owned(), "web-0".to_owned())),
+            Some(&expected)
+        );
+        let node = r#""instance":"n1""#;
+        let used = by_row(
+            &Batch::Nodes,
+            "instance",
+            &series(node, "1"),
+            &series(node, "2"),
+        );
+        assert!(used.contains_key(&(String::new(), "n1".to_owned())));
+    }
+
+    #[test]
+    fn need_07_rows_without_a_rate_are_unknown_and_not_zero() {
+        let namespaces = Batch::Namespaces(vec!["shop".to_owned()]);
+        let shop = r#""namespace":"shop""#;
+        let memory = series(shop, "1024");
+        assert!(by_row(&namespaces, "node", &[], &memory).is_empty());
+        assert!(by_row(&namespaces, "node", &series(shop, "NaN"), &memory).is_empty());
+    }
+}
