@@ -1,5 +1,5 @@
 //! Chromium, driven by a script of its own process: one JSON object a line each way.
-use super::installation::Installation;
+use super::portico::Portico;
 use anyhow::{Context as _, Result, bail};
 use portico_testkit::{TestUser, project_root};
 use secrecy::ExposeSecret as _;
@@ -29,7 +29,7 @@ pub struct Driver {
 
 impl Driver {
     /// Starts a browser and signs a user in; returns the browser's name and version too.
-    pub async fn start(installation: &Installation, user: &TestUser) -> Result<(Self, String)> {
+    pub async fn start(portico: &Portico, user: &TestUser) -> Result<(Self, String)> {
         let mut process = Command::new("node")
             .arg(SCRIPT)
             .current_dir(project_root())
@@ -47,8 +47,8 @@ impl Driver {
         };
         let start = json!({
             "do": "start",
-            "url": installation.url,
-            "certificate": installation.certificate,
+            "url": portico.url,
+            "certificate": portico.certificate,
             "user": user.name,
             "password": user.password.expose_secret(),
         });

@@ -1,36 +1,27 @@
-//! Portico with all roles in one process, as `portico init` installs it, in front of an API server
-//! of the run's own; and users of the real Keystone.
+//! Portico in front of an API server of the run's own; and users of the real Keystone.
 use super::fill::Admin;
-use crate::browser::{Browser, Endpoint};
-use crate::process::Server;
-use anyhow::{Context as _, Result, ensure};
+use super::portico::{Build, KnownCluster, Portico, Prepared, VIEWER_ROLE};
+use anyhow::Result;
 use portico_testkit::{KeystoneAdmin, KubeApiServer, TestEnv, TestUser, project_root};
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use secrecy::ExposeSecret as _;
-use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use uuid::Uuid;
 
+/// The project that owns the stack's cluster with nodes.
+pub const STACK_PROJECT: &str = "PROJECT_ID_ACME";
 const CLUSTER: &str = "bench";
 const ADMIN_TOKEN: &str = "bench-administrator";
-const VIEWER_ROLE: &str = "ROLE_ID_K8S_VIEWER";
-const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Neither is of use without controllers: the first waits for service accounts, the second marks
 /// each new node as not ready.
 const WITHOUT_CONTROLLERS: &str =
     "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition";
-/// In the order of [`Ports`].
-const PORTS: usize = 4;
 
 /// A project of the run's own, and users who may see everything in its cluster.
 pub struct People {
     keystone: KeystoneAdmin,
     pub project: String,
     pub users: Vec<TestUser>,
+    /// A user who may see the workloads of the stack's cluster with nodes, and nothing else.
+    pub log_reader: TestUser,
 }
 
 impl People {
@@ -38,14 +29,18 @@ impl People {
     pub async fn create(env: &TestEnv, count: usize) -> Result<Self> {
         let keystone = KeystoneAdmin::sign_in(env).await?;
         let project = keystone.create_project("bench").await?;
+        let role = env.get(VIEWER_ROLE)?;
+        let log_reader = keystone.create_user("bench").await?;
+        let stack_project = env.get(STACK_PROJECT)?;
+        keystone.grant(&log_reader.id, stack_project, role).await?;
         let mut people = Self {
             keystone,
             project,
             users: Vec::new(),
+            log_reader,
         };
         for _ in 0..count {
             let user = people.keystone.create_user("bench").await?;
-            let role = env.get(VIEWER_ROLE)?;
             people
                 .keystone
                 .grant(&user.id, &people.project, role)
@@ -57,76 +52,27 @@ impl People {
 
     /// Deletes them.
     pub async fn delete(self) -> Result<()> {
-        for user in &self.users {
+        for user in self.users.iter().chain([&self.log_reader]) {
             self.keystone.delete_user(&user.id).await?;
         }
         self.keystone.delete_project(&self.project).await
     }
 }
 
-/// A user's session at the gateway.
-pub struct Session {
-    /// The `Cookie` line.
-    pub cookie: String,
-}
-
-/// The program and the browser half that are measured.
-pub struct Build<'a> {
-    pub portico: &'a Path,
-    pub site: &'a Path,
-}
-
 /// Everything behind the browser. It ends with the value.
 pub struct Installation {
-    pub server: Server,
+    pub portico: Portico,
     pub kubernetes: KubeApiServer,
     pub admin: Admin,
     pub cluster: Uuid,
     pub project: String,
-    /// The address in browsers' address bars.
-    pub url: String,
-    pub gateway: Endpoint,
-    pub certificate: PathBuf,
-    operator: SocketAddr,
     _dir: TempDir,
-}
-
-/// Ports that were free a moment ago; if another program takes one first, the start reports it.
-struct Ports {
-    gateway: u16,
-    kube_auth: u16,
-    panel: u16,
-    operator: u16,
-}
-
-impl Ports {
-    fn free() -> Result<Self> {
-        let listeners = [(); PORTS].map(|()| TcpListener::bind("127.0.0.1:0"));
-        let mut ports = [0; PORTS];
-        for (port, listener) in ports.iter_mut().zip(listeners) {
-            *port = listener?.local_addr()?.port();
-        }
-        let [gateway, kube_auth, panel, operator] = ports;
-        Ok(Self {
-            gateway,
-            kube_auth,
-            panel,
-            operator,
-        })
-    }
 }
 
 impl Installation {
     /// Starts etcd, the API server and Portico.
     pub async fn start(env: &TestEnv, build: &Build<'_>, people: &People) -> Result<Self> {
         let dir = tempfile::tempdir()?;
-        let portico = build.portico.canonicalize();
-        let portico =
-            portico.with_context(|| format!("{} (build it first)", build.portico.display()))?;
-        let site = build.site.canonicalize();
-        let site = site.with_context(|| format!("{} (build it first)", build.site.display()))?;
-        let ports = Ports::free()?;
-        let url = format!("https://localhost:{}", ports.gateway);
         let tokens = dir.path().join("tokens.csv");
         let group = "system:masters";
         std::fs::write(&tokens, format!("{ADMIN_TOKEN},bench,bench,{group}\n"))?;
@@ -138,45 +84,27 @@ impl Installation {
         ];
         let mut kubernetes = KubeApiServer::start(env, &flags).await?;
         let cluster = Uuid::new_v4();
-        let place = Place {
-            dir: &dir.path().join("portico"),
-            portico: &portico,
+        let known = KnownCluster {
+            name: CLUSTER,
+            id: cluster,
+            project: &people.project,
+            api_url: &kubernetes.url,
+            ca_pem: &kubernetes.ca_pem,
         };
-        place.install(env, &kubernetes, cluster, &people.project, &ports)?;
-        flags.extend(place.webhook_flags()?);
+        let prepared = Prepared::new(env, build, &known)?;
+        flags.extend(prepared.webhook_flags()?);
         kubernetes.restart_with(&flags).await?;
         grant_rights(env, &kubernetes).await?;
-        let sealing_key = place.dir.join("keys/kube-auth-1.pub");
+        let sealing_key = prepared.sealing_key();
         let admin = Admin::new(kubernetes.cluster(cluster, &sealing_key)?, ADMIN_TOKEN);
-        let server = place.start(&site).await?;
-        let certificate = place.dir.join("tls/gateway.crt");
-        let started = Self {
-            server,
+        Ok(Self {
+            portico: prepared.start().await?,
             kubernetes,
             admin,
             cluster,
             project: people.project.clone(),
-            url,
-            gateway: endpoint(&place.dir.join("tls/ca.crt"), ports.gateway)?,
-            certificate,
-            operator: ([127, 0, 0, 1], ports.operator).into(),
             _dir: dir,
-        };
-        started.wait().await?;
-        Ok(started)
-    }
-
-    async fn wait(&self) -> Result<()> {
-        let since = Instant::now();
-        while Browser::new(self.gateway.clone())
-            .see(&format!("{}/ping", self.url))
-            .await
-            .is_err()
-        {
-            ensure!(since.elapsed() < START_TIMEOUT, "Portico does not respond");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-        Ok(())
+        })
     }
 
     /// Returns a path of the cluster's pages.
@@ -185,26 +113,6 @@ impl Installation {
             "/projects/{}/clusters/{}{below}",
             self.project, self.cluster
         )
-    }
-
-    /// Signs a user in on the gateway's page.
-    pub async fn sign_in(&self, user: &TestUser) -> Result<Session> {
-        let mut browser = Browser::new(self.gateway.clone());
-        let url = format!("{}/oauth2/sign_in", self.url);
-        let page = browser.see(&format!("{url}?rd=/")).await?;
-        let csrf = page.field("csrf_token")?.to_owned();
-        let fields = [
-            ("csrf_token", csrf.as_str()),
-            ("rd", "/"),
-            ("name", &user.name),
-            ("password", user.password.expose_secret()),
-            ("domain", "Default"),
-        ];
-        let page = browser.submit(&self.url, &url, &fields).await?;
-        ensure!(page.status.is_redirection(), "not signed in: {}", page.body);
-        let cookie = browser.cookies("localhost");
-        ensure!(!cookie.is_empty(), "no session");
-        Ok(Session { cookie })
     }
 
     /// Returns the number of watches of a resource that the API server serves, by its own metrics.
@@ -227,9 +135,8 @@ impl Installation {
 
     /// Returns the number of shared watches that Portico has, by its own metrics.
     pub async fn shared_watches(&self) -> Result<usize> {
-        let url = format!("http://{}/metrics", self.operator);
-        let page = Browser::new(self.operator).see(&url).await?;
-        Ok(sum(&page.body, |line| {
+        let metrics = self.portico.metrics().await?;
+        Ok(sum(&metrics, |line| {
             line.starts_with("portico_panel_shared_watches{kind=\"shared\"}")
         }))
     }
@@ -258,122 +165,6 @@ async fn grant_rights(env: &TestEnv, kubernetes: &KubeApiServer) -> Result<()> {
             .kubectl(&["create", "clusterrolebinding", &name, &role, &group])
             .await?;
     }
-    Ok(())
-}
-
-fn endpoint(authority: &Path, port: u16) -> Result<Endpoint> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(authority)?)?;
-    let config = rustls::ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Ok(Endpoint::with_tls(([127, 0, 0, 1], port).into(), config))
-}
-
-/// The directory that `portico init` writes.
-struct Place<'a> {
-    dir: &'a Path,
-    portico: &'a Path,
-}
-
-impl Place<'_> {
-    fn install(
-        &self,
-        env: &TestEnv,
-        kubernetes: &KubeApiServer,
-        cluster: Uuid,
-        project: &str,
-        ports: &Ports,
-    ) -> Result<()> {
-        let authority = self.dir.with_extension("ca.crt");
-        std::fs::write(&authority, &kubernetes.ca_pem)?;
-        let mut command = self.command();
-        command
-            .args(["init", "--yes", "--skip-checks", "--out"])
-            .arg(self.dir);
-        let store = format!("sqlite://{}/portico.db", self.dir.display());
-        let local = |port: u16| format!("127.0.0.1:{port}");
-        let role = |name: &str, id: &str| anyhow::Ok(format!("{name}={}", env.get(id)?));
-        let spec = format!(
-            "name={CLUSTER},project={project},api-url={},ca-file={},id={cluster}",
-            kubernetes.url,
-            authority.display()
-        );
-        for (option, value) in [
-            ("--keystone-url", env.get("KEYSTONE_URL")?.to_owned()),
-            (
-                "--public-url",
-                format!("https://localhost:{}", ports.gateway),
-            ),
-            ("--apps-domain", "apps.localhost".to_owned()),
-            ("--listen", local(ports.gateway)),
-            (
-                "--kube-auth-url",
-                format!("https://{}", local(ports.kube_auth)),
-            ),
-            ("--panel-listen", local(ports.panel)),
-            ("--admin-listen", local(ports.operator)),
-            ("--store", store),
-            ("--admin-role", role("k8s_admin", "ROLE_ID_K8S_ADMIN")?),
-            (
-                "--developer-role",
-                role("k8s_developer", "ROLE_ID_K8S_DEVELOPER")?,
-            ),
-            ("--viewer-role", role("k8s_viewer", VIEWER_ROLE)?),
-            ("--cluster", spec),
-        ] {
-            command.args([option, &value]);
-        }
-        run(&mut command)
-    }
-
-    /// Returns the flags for the API server, with the files where they are.
-    fn webhook_flags(&self) -> Result<Vec<String>> {
-        let dir = self.dir.join("clusters").join(CLUSTER);
-        let files = format!("={}/", dir.join("api-server").display());
-        let flags = std::fs::read_to_string(dir.join("apiserver.flags"))?;
-        let lines = flags
-            .lines()
-            .map(|line| line.replace("=/etc/kubernetes/portico/", &files));
-        Ok(lines.collect())
-    }
-
-    async fn start(&self, site: &Path) -> Result<Server> {
-        let more = self.dir.join("bench.toml");
-        let settings = format!(
-            "[shutdown]\nnotice = \"0s\"\n\n[panel]\nsite_root = \"{}\"\n",
-            site.display()
-        );
-        std::fs::write(&more, settings)?;
-        let base = self.dir.join("portico.toml");
-        let mut migrate = self.command();
-        run(migrate.arg("--config").arg(&base).arg("migrate"))?;
-        let mut command = self.command();
-        command
-            .arg("--config")
-            .arg(&base)
-            .arg("--config")
-            .arg(&more)
-            .arg("all");
-        Server::start(&mut command, &self.dir.join("portico.log")).await
-    }
-
-    /// Returns the program without the settings that the environment could hold.
-    fn command(&self) -> Command {
-        let mut command = Command::new(self.portico);
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("PORTICO_") {
-                command.env_remove(name);
-            }
-        }
-        command
-    }
-}
-
-fn run(command: &mut Command) -> Result<()> {
-    let output = command.output().context("portico")?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{command:?}: {message}");
     Ok(())
 }
 

@@ -1,7 +1,8 @@
 //! `portico-bench panel`: one run of all measurements.
 use super::fill::fill;
-use super::installation::{Build, Installation, People};
+use super::installation::{Installation, People};
 use super::objects;
+use super::portico::Build;
 use super::report::{self, Report};
 use super::rounds::{Effort, Run, progress};
 use crate::machine::{self, Machine};

@@ -8,6 +8,7 @@ mod installation;
 pub mod measure;
 mod objects;
 mod pods;
+mod portico;
 mod report;
 mod rounds;
 mod viewers;

@@ -56,7 +56,8 @@ impl Run<'_> {
     /// Measures everything, in a browser that is signed in once.
     pub async fn all(&self, filled: Filled) -> Result<Figures> {
         let path = self.installation.path(PODS);
-        let (mut driver, browser) = Driver::start(self.installation, &self.people.users[0]).await?;
+        let (mut driver, browser) =
+            Driver::start(&self.installation.portico, &self.people.users[0]).await?;
         let driver = &mut driver;
         let first_pages = self.first_pages(driver).await?;
         let first_rows = self.first_rows(driver).await?;
@@ -178,7 +179,7 @@ impl Run<'_> {
         driver: &mut Driver,
         request: &Subscription,
     ) -> Result<(Viewing, EventToScreen)> {
-        let (server, users) = (&self.installation.server, &self.people.users);
+        let (server, users) = (&self.installation.portico.server, &self.people.users);
         let rss_before_mb = server.rss_mb()?;
         // the browser's own watch is counted with the viewers'
         driver.tell(&json!({"do": "leave_list"})).await?;
@@ -190,7 +191,7 @@ impl Run<'_> {
             .tell(&json!({"do": "open_list", "path": path}))
             .await?;
         let mut viewers = Viewers::open(
-            self.installation,
+            &self.installation.portico,
             users,
             VIEWERS - 1,
             &request.stream,
@@ -233,7 +234,7 @@ impl Run<'_> {
         let mut values = Vec::new();
         for _ in 0..seconds {
             sleep(Duration::from_secs(1)).await;
-            values.push(self.installation.server.rss_mb()?);
+            values.push(self.installation.portico.server.rss_mb()?);
         }
         Ok(values)
     }

@@ -1,6 +1,6 @@
 //! Viewers without a browser: each has a session and a WebSocket of its own, and asks for what a
 //! browser asked.
-use super::installation::{Installation, Session};
+use super::portico::{Portico, Session};
 use crate::browser::Connection;
 use anyhow::{Context as _, Result, ensure};
 use futures::{SinkExt as _, StreamExt as _};
@@ -26,7 +26,7 @@ impl Viewers {
     /// Signs in `count` times as these users, in turn, and opens the list that `request` asks for,
     /// with a WebSocket to `stream`. Waits until all have its rows.
     pub async fn open(
-        installation: &Installation,
+        portico: &Portico,
         users: &[TestUser],
         count: usize,
         stream: &str,
@@ -37,7 +37,7 @@ impl Viewers {
             connections: JoinSet::new(),
         };
         let users = users.iter().cycle().take(count);
-        let opened = users.map(|user| open_one(installation, user, stream, request));
+        let opened = users.map(|user| open_one(portico, user, stream, request));
         let mut opened = futures::stream::iter(opened).buffer_unordered(CONCURRENT_SIGN_INS);
         while let Some(socket) = opened.next().await {
             let received = Arc::clone(&viewers.received);
@@ -61,13 +61,13 @@ impl Viewers {
 }
 
 async fn open_one(
-    installation: &Installation,
+    portico: &Portico,
     user: &TestUser,
     stream: &str,
     request: &str,
 ) -> Result<Socket> {
-    let session = installation.sign_in(user).await?;
-    let mut socket = connect(installation, &session, stream).await?;
+    let session = portico.sign_in(user).await?;
+    let mut socket = connect(portico, &session, stream).await?;
     socket.send(Message::text(request)).await?;
     let first = tokio::time::timeout(SNAPSHOT_TIMEOUT, first_rows(&mut socket));
     first.await.context("a viewer got no rows")??;
@@ -76,13 +76,13 @@ async fn open_one(
 
 type Socket = WebSocketStream<Box<dyn Connection>>;
 
-async fn connect(installation: &Installation, session: &Session, path: &str) -> Result<Socket> {
-    let address = installation.url.replacen("https", "wss", 1);
+async fn connect(portico: &Portico, session: &Session, path: &str) -> Result<Socket> {
+    let address = portico.url.replacen("https", "wss", 1);
     let mut request = format!("{address}{path}").into_client_request()?;
     let headers = request.headers_mut();
     headers.insert("cookie", session.cookie.parse()?);
-    headers.insert("origin", installation.url.parse()?);
-    let stream = installation.gateway.connect("localhost").await?;
+    headers.insert("origin", portico.url.parse()?);
+    let stream = portico.gateway.connect("localhost").await?;
     let (socket, _) = client_async(request, stream).await?;
     Ok(socket)
 }
