@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # logs.sh start|stop|status: the log page (frontail, a stand-in for a logging stack) on what the pods of acme-prod write,
-# collected into one file by collect_logs.py. kube-system is left out: developers may read this page.
+# collected into one file by collect_logs.py. kube-system is left out, as developers may read this page, and so is what
+# `make bench-panel` prints.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
 . "$root/scripts/lib/apps.sh"
@@ -10,7 +11,7 @@ listen=127.0.0.1:${port[logs]}
 
 start() {
   mkdir -p "$dir"
-  running log-collector || launch log-collector python3 "$root/scripts/services/collect_logs.py" --exclude kube-system \
+  running log-collector || launch log-collector python3 "$root/scripts/services/collect_logs.py" --exclude kube-system --exclude bench-logs \
     --output "$dir/pods.log" "$state"/acme-prod/node-{1,2}/logs/pods
   wait_until 10 log-collector test -e "$dir/pods.log"
   # from that directory, since the page shows the path that it is given

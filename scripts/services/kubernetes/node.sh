@@ -119,6 +119,8 @@ clusterDomain: cluster.local
 syncFrequency: 10s
 nodeStatusUpdateFrequency: 5s
 imageGCHighThresholdPercent: 100
+# this kubelet may lose its place in a followed log when it rotates the file: that of make bench-panel grows to half of this
+containerLogMaxSize: 1Gi
 evictionHard: {memory.available: 50Mi, nodefs.available: 1%, imagefs.available: 1%}
 volumePluginDir: $node_dir/volume-plugins
 YAML
