@@ -50,11 +50,15 @@ export async function newContext(browser, baseURL, storageState) {
   return context;
 }
 
-/** Keeps every request and every message of a page, with Chromium's own monotonic times in seconds. */
-export async function watchNetwork(page) {
+/**
+ * Keeps every request and every message of a page, with Chromium's own monotonic times in seconds. With `onMessage`, it gets
+ * the messages and none is kept.
+ */
+export async function watchNetwork(page, onMessage) {
   const session = await page.context().newCDPSession(page);
   const requests = new Map();
   const messages = [];
+  const take = onMessage ?? ((message) => messages.push(message));
   session.on("Network.requestWillBeSent", ({ requestId, request, timestamp }) => {
     if (!request.url.startsWith("data:")) requests.set(requestId, { url: request.url, sent: timestamp, bytes: 0 });
   });
@@ -71,7 +75,7 @@ export async function watchNetwork(page) {
     const socket = requests.get(requestId);
     if (socket) socket.sent = timestamp;
   });
-  const keep = (isSent) => ({ timestamp, response }) => messages.push({ isSent, at: timestamp, text: response.payloadData });
+  const keep = (isSent) => ({ timestamp, response }) => take({ isSent, at: timestamp, text: response.payloadData });
   session.on("Network.webSocketFrameSent", keep(true));
   session.on("Network.webSocketFrameReceived", keep(false));
   await session.send("Network.enable");

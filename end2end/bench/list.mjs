@@ -126,17 +126,18 @@ export async function reload({ path }) {
   await until(() => network.messages.slice(before).some(isSnapshot), "the list's rows");
 }
 
-/** What the tab occupies, after all garbage was collected. */
-export async function memory() {
-  const { session } = network;
+export const memory = () => occupied(page, network);
+
+/** What a tab occupies, after all garbage was collected. */
+export async function occupied(opened, { session, messages, requests }) {
   await session.send("HeapProfiler.enable");
   for (let i = 0; i < 2; i += 1) await session.send("HeapProfiler.collectGarbage");
   const { usedSize } = await session.send("Runtime.getHeapUsage");
   await session.send("HeapProfiler.disable");
   // nothing of the benchmark's own stays
-  network.messages.length = 0;
-  network.requests.clear();
-  const inPage = await page.evaluate(() => {
+  messages.length = 0;
+  requests.clear();
+  const inPage = await opened.evaluate(() => {
     window.__probe.longTasks.length = 0;
     return {
       wasm: [...window.__probe.memories].reduce((sum, { buffer }) => sum + buffer.byteLength, 0),

@@ -4,6 +4,7 @@ import readline from "node:readline";
 import { start } from "./browser.mjs";
 import { firstPage } from "./first-page.mjs";
 import * as list from "./list.mjs";
+import * as logs from "./logs.mjs";
 
 let tab;
 
@@ -22,6 +23,8 @@ const commands = {
   memory: () => list.memory(),
   expect: (command) => list.expectRow(command),
   seen: () => list.seen(),
+  open_log: (command) => logs.open(tab, command),
+  sample_log: () => logs.sample(tab),
 };
 
 // the benchmark was interrupted

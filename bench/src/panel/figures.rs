@@ -108,7 +108,48 @@ pub struct Changing {
     pub memory: Vec<Memory>,
 }
 
-/// Everything that a run has measured.
+/// A followed log since the sample before: what of it arrived and is shown, and what the tab occupies.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LogSample {
+    /// From the last message of the sample before to the last one of this.
+    pub seconds: f64,
+    /// Lines that the container printed meanwhile, by their numbers.
+    pub printed: u64,
+    pub received: u64,
+    /// Lines that Portico dropped because the browser was slower, as it reports them to the page.
+    pub skipped: u64,
+    /// The number of the newest line that arrived.
+    pub newest: u64,
+    /// The number of the newest line on the page.
+    pub newest_shown: u64,
+    /// Lines in the document.
+    pub lines_shown: u64,
+    /// The longest time between two messages with lines.
+    pub longest_silence_ms: f64,
+    /// 99 of 100 frames took no longer, since the first sample; in whole milliseconds.
+    pub frame_p99_ms: f64,
+    pub longest_frame_ms: f64,
+    /// Frames of more than 50 ms.
+    pub slow_frames: u64,
+    /// Every task of more than 50 ms.
+    pub long_tasks_ms: Vec<f64>,
+    /// After a garbage collection.
+    pub memory: Memory,
+    /// Resident memory of the tab's process, before it.
+    pub tab_rss_mb: f64,
+}
+
+/// A tab that follows a log.
+#[derive(Clone, Debug, Serialize)]
+pub struct Following {
+    pub seconds: u64,
+    /// At even intervals.
+    pub samples: Vec<LogSample>,
+    /// Memory of Portico, all roles in one process, once a second.
+    pub server_rss_mb: Vec<f64>,
+}
+
+/// Everything that a run has measured of lists and the first page.
 pub struct Figures {
     pub browser: String,
     pub filled: Filled,

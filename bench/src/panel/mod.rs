@@ -5,6 +5,8 @@ mod driver;
 mod figures;
 mod fill;
 mod installation;
+mod log_source;
+mod logs;
 pub mod measure;
 mod objects;
 mod pods;

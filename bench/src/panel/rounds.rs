@@ -35,6 +35,7 @@ pub struct Effort {
     /// With all viewers, each without and with changes.
     pub viewing: u64,
     pub changing: u64,
+    pub following: u64,
 }
 
 /// What the browser sent to its stream for the list of all pods.

@@ -1,18 +1,21 @@
 //! The results: JSON for programs, a table and a plot for readers.
+mod logs;
 mod plot;
 mod table;
 
 use super::figures::{
-    Changing, EventToScreen, Figures, FirstPage, FirstRows, Interaction, Memory, Network, Viewing,
+    Changing, EventToScreen, Figures, FirstPage, FirstRows, Following, Interaction, Memory,
+    Network, Viewing,
 };
 use super::fill::Filled;
 use crate::machine::Machine;
 use crate::report::{self, Load, median};
 use anyhow::Result;
+pub use logs::LogFigures;
 use serde::Serialize;
 use std::path::Path;
 
-/// Seconds of changes after which the memory of a tab is reported as that of ten minutes.
+/// Seconds after which the memory of a tab is reported as that of ten minutes.
 const TEN_MINUTES: u64 = 600;
 
 /// The cluster's overview with an empty cache; medians of rounds.
@@ -65,6 +68,7 @@ pub struct Rounds {
     pub viewers: Viewing,
     pub event_to_screen: EventToScreen,
     pub changes: Changing,
+    pub log: Following,
 }
 
 /// `docs/performance/panel.json`.
@@ -87,12 +91,19 @@ pub struct Report {
     /// Only for a run with ten minutes of changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heap_mb_after_10_min: Option<f64>,
+    pub logs_5000: LogFigures,
     pub rounds: Rounds,
 }
 
 impl Report {
     /// Combines the parts.
-    pub fn new(machine: Machine, load: Load, figures: Figures, is_quick: bool) -> Self {
+    pub fn new(
+        machine: Machine,
+        load: Load,
+        figures: Figures,
+        following: Following,
+        is_quick: bool,
+    ) -> Self {
         let last = figures.changing.memory.last().map(Memory::heap_mb);
         Self {
             machine,
@@ -114,6 +125,7 @@ impl Report {
             event_to_screen_p95_ms: p95(&figures.event_to_screen.quiet_ms),
             event_to_screen_busy_p95_ms: p95(&figures.event_to_screen.busy_ms),
             heap_mb_after_10_min: last.filter(|_| figures.changing.seconds >= TEN_MINUTES),
+            logs_5000: LogFigures::new(&following),
             rounds: Rounds {
                 first_page: figures.first_pages,
                 first_rows: figures.first_rows,
@@ -123,6 +135,7 @@ impl Report {
                 viewers: figures.viewing,
                 event_to_screen: figures.event_to_screen,
                 changes: figures.changing,
+                log: following,
             },
         }
     }

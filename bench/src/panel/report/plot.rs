@@ -1,5 +1,5 @@
 //! The rounds as a picture: the share of each target that was used, and the memory of a tab.
-use super::Report;
+use super::{Report, logs};
 use crate::theme::{self, FIRST, GRID, INK, PAPER, SECOND};
 use anyhow::{Result, anyhow};
 use plotters::coord::Shift;
@@ -98,6 +98,17 @@ fn bars(report: &Report) -> Vec<Bar> {
             1_000.0,
         ),
         bar("heap", vec![list.heap_mb], list.heap_mb, HEAP_TARGET),
+        bar(
+            "heap, log",
+            rounds
+                .log
+                .samples
+                .iter()
+                .map(|sample| sample.memory.heap_mb())
+                .collect(),
+            report.logs_5000.heap_mb,
+            logs::HEAP_TARGET,
+        ),
         bar(
             "server memory",
             rounds.viewers.rss_mb.clone(),

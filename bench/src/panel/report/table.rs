@@ -3,10 +3,10 @@ use super::Report;
 use std::fmt::Write as _;
 
 /// A figure beside Headlamp's, which was measured elsewhere.
-type Beside = (&'static str, String, &'static str);
+pub(super) type Beside = (&'static str, String, &'static str);
 
 /// A target: a name, the target value, the measured value, and whether it is reached.
-type Target = (&'static str, &'static str, String, bool);
+pub(super) type Target = (&'static str, &'static str, String, bool);
 
 impl Report {
     /// Returns all figures.
@@ -40,11 +40,12 @@ impl Report {
             cluster.seconds
         );
         text.push_str("| | Portico | Headlamp 0.45.0, measured elsewhere |\n|---|---:|---:|\n");
-        for (name, measured, other) in self.beside() {
+        for (name, measured, other) in self.beside().into_iter().chain(self.logs_5000.beside()) {
             let _ = writeln!(text, "| {name} | {measured} | {other} |");
         }
         text.push_str("\n| to reach | measured | |\n|---|---|---|\n");
-        for (name, target, measured, reached) in self.targets() {
+        let targets = self.targets().into_iter();
+        for (name, target, measured, reached) in targets.chain(self.logs_5000.targets()) {
             let mark = if reached { "reached" } else { "**missed**" };
             let _ = writeln!(text, "| {name}: {target} | {measured} | {mark} |");
         }
@@ -252,7 +253,7 @@ fn kilobytes(bytes: f64) -> String {
     format!("{:.0} kB", bytes / 1000.0)
 }
 
-fn longest(task_ms: f64) -> String {
+pub(super) fn longest(task_ms: f64) -> String {
     if task_ms > 0.0 {
         milliseconds(task_ms)
     } else {
@@ -260,14 +261,23 @@ fn longest(task_ms: f64) -> String {
     }
 }
 
-/// Returns a duration with a comma between thousands.
-fn milliseconds(value: f64) -> String {
-    if !value.is_finite() {
-        return "–".to_owned();
+pub(super) fn milliseconds(value: f64) -> String {
+    if value.is_finite() {
+        format!("{} ms", thousands(value))
+    } else {
+        "–".to_owned()
     }
+}
+
+/// Returns a whole number with commas between thousands.
+pub(super) fn thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
-    match digits.len().checked_sub(3).filter(|at| *at > 0) {
-        Some(at) => format!("{},{} ms", &digits[..at], &digits[at..]),
-        None => format!("{digits} ms"),
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
     }
+    text
 }

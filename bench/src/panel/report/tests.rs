@@ -77,6 +77,17 @@ fn assert_complete(results: &Value) {
     }
 }
 
+/// That the log was followed for ten minutes.
+fn assert_has_log(results: &Value) {
+    for figure in ["heap_mb", "tab_rss_mb", "lines_received", "server_rss_mb"] {
+        let found = results["logs_5000"][figure].as_f64();
+        assert!(found > Some(0.0), "{figure}: {found:?}");
+    }
+    assert!(results["logs_5000"]["seconds"].as_u64() >= Some(TEN_MINUTES));
+    assert!(results["logs_5000"]["lines_lost"].is_u64());
+    assert!(results["logs_5000"]["longest_task_ms"].is_number());
+}
+
 fn page(network: Network, round: f64) -> FirstPage {
     FirstPage {
         network,
@@ -102,7 +113,7 @@ fn interaction(shown_ms: f64) -> Interaction {
     }
 }
 
-const MEMORY: Memory = Memory {
+pub(super) const MEMORY: Memory = Memory {
     js_heap_mb: 10.0,
     wasm_mb: 6.0,
     dom_nodes: 900,
@@ -161,6 +172,14 @@ fn figures(seconds: u64) -> Figures {
     }
 }
 
+fn following(seconds: u64) -> Following {
+    Following {
+        seconds,
+        samples: logs::tests::samples(seconds),
+        server_rss_mb: vec![90.0, 95.0],
+    }
+}
+
 fn report(seconds: u64, is_quick: bool) -> Report {
     let machine = Machine {
         commit: "0123456".to_owned(),
@@ -173,12 +192,20 @@ fn report(seconds: u64, is_quick: bool) -> Report {
         before: 0.5,
         after: 1.5,
     };
-    Report::new(machine, load, figures(seconds), is_quick)
+    Report::new(
+        machine,
+        load,
+        figures(seconds),
+        following(seconds),
+        is_quick,
+    )
 }
 
 #[test]
 fn a_run_reports_every_figure() {
-    assert_complete(&serde_json::to_value(report(600, false)).unwrap());
+    let results = serde_json::to_value(report(600, false)).unwrap();
+    assert_complete(&results);
+    assert_has_log(&results);
 }
 
 #[test]
@@ -233,7 +260,12 @@ fn a_quick_run_is_marked_and_has_no_figure_of_ten_minutes() {
 #[test]
 fn the_picture_has_every_target() {
     let svg = plot::svg(&report(600, false)).unwrap();
-    for name in ["first paint, slow", "server memory", "change to screen"] {
+    for name in [
+        "first paint, slow",
+        "server memory",
+        "change to screen",
+        "heap, log",
+    ] {
         assert!(svg.contains(name), "{name}");
     }
 }
