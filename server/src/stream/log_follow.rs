@@ -174,7 +174,8 @@ async fn read(
             },
             _ = flush.tick() => {
                 // of a range that has ended, only the last lines are sent
-                if !is_whole_range && !outbox.is_full() {
+                // a message each time would be fewer lines a second than a busy container writes
+                while !is_whole_range && !waiting.lines.is_empty() && !outbox.is_full() {
                     waiting.send(id, outbox).await?;
                 }
             }
