@@ -2,7 +2,7 @@
 use super::{entries::Entry, sources};
 use crate::{api::resources::search_objects, error::UiError, hooks::Timer, ui::Tone};
 use leptos::prelude::*;
-use portico_domain::panel::{ResourceRef, SearchAnswer, SearchHit};
+use portico_domain::panel::{Refusal, ResourceRef, RightQuestion, SearchAnswer, SearchHit};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -19,11 +19,13 @@ pub enum Found {
     /// Nothing is searched.
     Nothing,
     Searching,
-    Failed(String),
+    Failed(Refusal),
     Hits {
         shown: usize,
         total: usize,
         failures: Vec<String>,
+        /// The permission that is missing, if no kind may be listed.
+        missing: Option<Box<RightQuestion>>,
     },
 }
 
@@ -93,12 +95,16 @@ impl ObjectSearch {
                     shown: hits.len(),
                     total,
                     failures: answer.failures,
+                    missing: answer.missing,
                 });
                 self.hits.set(hits);
             }
             Err(error) => {
                 self.hits.set(Vec::new());
-                self.found.set(Found::Failed(error.message));
+                self.found.set(Found::Failed(Refusal {
+                    reason: error.message,
+                    missing: error.missing,
+                }));
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     api::{clusters::list_kinds, resources::namespaces_for},
     carried::{Carried, use_carried},
     cluster_states::{ClusterStates, use_cluster_states},
-    components::use_toasts,
+    components::{use_toasts, who_can_here},
     context::{Session, use_session},
     hooks::keyboard,
     operations::use_operations,
@@ -87,6 +87,7 @@ pub fn results(palette: Palette) -> AnyView {
         </div>
         <p class="palette-status" role="status">
             {move || sources.status()}
+            {move || sources.who_can()}
         </p>
     }
     .into_any()
@@ -231,11 +232,17 @@ impl Sources {
             }
             Found::Nothing => options,
             Found::Searching => format!("{options}; searching objects…"),
-            Found::Failed(reason) => format!("{options}. Objects could not be searched: {reason}"),
+            Found::Failed(refusal) => {
+                format!(
+                    "{options}. Objects could not be searched: {}",
+                    refusal.reason
+                )
+            }
             Found::Hits {
                 shown,
                 total,
                 failures,
+                ..
             } => {
                 let more = if total > shown {
                     format!(" The best {shown} of {total} objects are shown.")
@@ -250,6 +257,18 @@ impl Sources {
                 format!("{options}.{more}{gaps}")
             }
         }
+    }
+
+    /// Returns the link of a search that was refused.
+    fn who_can(self) -> Option<AnyView> {
+        let missing = match self.objects.found() {
+            Found::Failed(refusal) => refusal.missing,
+            Found::Hits { missing, .. } => missing,
+            Found::Nothing | Found::Searching => None,
+        }?;
+        let href = who_can_here(&missing)?;
+        let open = self.palette.open;
+        Some(view! { " " <a href=href on:click=move |_| open.set(false)>"Who can?"</a> }.into_any())
     }
 }
 

@@ -60,6 +60,15 @@ impl ServiceError {
         }
     }
 
+    /// As [`Self::into_refusal`], but a missing permission is described in our words, without the API
+    /// server's message.
+    pub fn into_brief_refusal(self) -> Refusal {
+        match self.missing {
+            Some(missing) => Refusal::of(*missing),
+            None => self.into_refusal(),
+        }
+    }
+
     #[must_use]
     pub fn next(mut self, step: impl Into<String>) -> Self {
         self.next_step = Some(step.into());

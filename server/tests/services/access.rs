@@ -280,7 +280,11 @@ async fn need_31_who_can_names_the_subjects_their_bindings_and_who_could_grant_i
         .await;
     // what vera may read of bindings decides whether there is an answer; never a wrong one
     match answer {
-        Ok(view) => assert!(!view.gaps.is_empty(), "{view:?}"),
+        Ok(view) => {
+            assert!(!view.gaps.is_empty(), "{view:?}");
+            let is_named = view.gaps.iter().all(|gap| gap.missing.is_some());
+            assert!(is_named, "{:?}", view.gaps);
+        }
         Err(error) => assert_eq!(error.kind, UiErrorKind::NotPermitted),
     }
     own.done().await;

@@ -3,7 +3,7 @@ use crate::stack::Stack;
 use app::ports::{Creation as _, Panel};
 use portico_domain::panel::{
     CreationKind, CreationProgress, CreationState, NewClaim, NewIngress, NewObject, NewPort,
-    NewRoute, NewService, ObjectRef,
+    NewRoute, NewService, ObjectRef, Refusal,
 };
 
 /// Writes the manifest of a form, applies it and returns how far the object is.
@@ -77,6 +77,10 @@ async fn a_created_service_and_ingress_name_what_is_missing() {
     assert_eq!(ingress.state, CreationState::Blocked);
     let details = ingress.details.join(" ");
     assert!(details.contains("absent does not exist"), "{details}");
+    let of_rights = |gap: &&Refusal| gap.reason.starts_with("Your roles");
+    let mut gaps = ingress.gaps.iter().filter(of_rights);
+    let is_named = gaps.all(|gap| gap.missing.is_some());
+    assert!(is_named, "{:?}", ingress.gaps);
     let namespace = Some(own.name.clone());
     let choices = panel.creation_choices(stack.acme(), CreationKind::Ingress, namespace);
     let choices = choices.await.unwrap();

@@ -202,6 +202,13 @@ kind: Pod
         "{:?}",
         planned[0].problems
     );
+    let namespace = Some(own.name.clone());
+    let applied = vera
+        .apply_manifests(stack.acme(), APPLICATION.to_owned(), namespace, Vec::new())
+        .await
+        .unwrap();
+    let is_named = applied.iter().all(|document| document.missing.is_some());
+    assert!(is_named, "{applied:?}");
     own.done().await;
 }
 

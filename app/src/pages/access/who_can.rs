@@ -3,7 +3,7 @@
 use super::{subject, what_can};
 use crate::{
     api::access,
-    components::InlineError,
+    components::{InlineError, who_can_link},
     context::use_session,
     format, routes,
     ui::{Card, Field, Icon, SkeletonTable, TableRegion, icons},
@@ -127,7 +127,10 @@ fn found(view: WhoCanView, cluster: Uuid) -> AnyView {
     let gaps = view
         .gaps
         .into_iter()
-        .map(|gap| view! { <li>{gap}</li> })
+        .map(|gap| {
+            let link = who_can_link(gap.missing.as_deref());
+            view! { <li>{gap.reason} " " {link}</li> }
+        })
         .collect_view();
     let dangling = view
         .found

@@ -1,6 +1,6 @@
 use super::progress::Progress;
 use crate::{
-    components::outcome_badge,
+    components::{missing_permission, outcome_badge},
     context::use_session,
     format, routes,
     ui::{Card, Status, Tone},
@@ -38,6 +38,7 @@ pub fn Outcome(cluster: Uuid, applied: Vec<AppliedDocument>) -> impl IntoView {
                     {document.error.map(|text| view! {
                         <p class="wrap-anywhere"><Status tone=Tone::Bad text /></p>
                     })}
+                    {missing_permission(document.missing.as_deref())}
                     {progress.flatten()}
                 </li>
             }
@@ -94,6 +95,7 @@ mod tests {
             object: None,
             effect,
             error: None,
+            missing: None,
         };
         let applied = [Effect::Create, Effect::Refused, Effect::Create].map(document);
         assert_eq!(summary(&applied), "2 created, 1 refused");

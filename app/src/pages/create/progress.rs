@@ -1,6 +1,7 @@
 //! How far a created object is: a claim until it is bound, a Service or an Ingress until it is reachable.
 use crate::{
     api::creation::follow_creation,
+    components::who_can_link,
     error::UiError,
     hooks::use_poll,
     ui::{Status, Tone},
@@ -44,7 +45,8 @@ pub fn Progress(cluster: Uuid, object: ObjectRef) -> impl IntoView {
                 Ok(progress) => words(progress),
                 Err(error) => {
                     let text = format!("Its state is not known: {}", error.message);
-                    view! { <Status tone=Tone::Warn text /> }.into_any()
+                    let link = who_can_link(error.missing.as_deref());
+                    view! { <Status tone=Tone::Warn text /> " " {link} }.into_any()
                 }
             })}
         </div>
@@ -63,9 +65,18 @@ fn words(progress: CreationProgress) -> AnyView {
         .into_iter()
         .map(|detail| view! { <p class="text-muted wrap-anywhere">{detail}</p> })
         .collect_view();
+    let gaps = progress
+        .gaps
+        .into_iter()
+        .map(|gap| {
+            let link = who_can_link(gap.missing.as_deref());
+            view! { <p class="text-muted wrap-anywhere">{gap.reason}" "{link}</p> }
+        })
+        .collect_view();
     view! {
         <p class="wrap-anywhere"><Status tone text=progress.summary /></p>
         {details}
+        {gaps}
     }
     .into_any()
 }

@@ -75,4 +75,7 @@ pub struct SearchAnswer {
     pub total: usize,
     /// Kinds that could not be searched, with the reason.
     pub failures: Vec<String>,
+    /// The permission that is missing, if no kind may be listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Box<RightQuestion>>,
 }

@@ -83,6 +83,9 @@ pub struct AppliedDocument {
     pub effect: Effect,
     /// The reason in a sentence if it was refused.
     pub error: Option<String>,
+    /// The permission that is missing, if that is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Box<RightQuestion>>,
 }
 
 /// An object as text that can be edited: without status and what the API server sets.

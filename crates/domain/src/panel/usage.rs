@@ -1,5 +1,5 @@
 //! The CPU and memory that pods, nodes and namespaces use, against what was requested for them.
-use super::ResourceRef;
+use super::{Refusal, ResourceRef};
 use serde::{Deserialize, Serialize};
 
 /// CPU and memory.
@@ -40,8 +40,8 @@ pub struct UsageView {
     pub memory: UsageFigure,
     /// The containers of a pod, or the pods of a workload, the largest share of CPU first.
     pub parts: Vec<UsagePart>,
-    /// What the figures leave out, each in a sentence.
-    pub notes: Vec<String>,
+    /// What the figures leave out, with the permission that is missing if that is the reason.
+    pub notes: Vec<Refusal>,
 }
 
 /// The use of one resource.

@@ -1,5 +1,5 @@
 //! Who can do a verb on a resource, and through which binding.
-use super::{BindingRef, RightQuestion, RoleRef, Subject};
+use super::{BindingRef, Refusal, RightQuestion, RoleRef, Subject};
 use serde::{Deserialize, Serialize};
 
 /// The subjects that have a permission, or that could grant it.
@@ -72,6 +72,6 @@ pub struct WhoCanView {
     pub question: RightQuestion,
     pub found: WhoCan,
     pub granters: WhoCan,
-    /// What could not be read, each in a sentence; others may then have the permission.
-    pub gaps: Vec<String>,
+    /// What could not be read; others may then have the permission.
+    pub gaps: Vec<Refusal>,
 }

@@ -58,6 +58,7 @@ fn describe(value: &Value, class: &Class, events: &[EventRow]) -> CreationProgre
         state,
         summary,
         details,
+        gaps: Vec::new(),
     };
     match value["status"]["phase"].as_str().unwrap_or("Pending") {
         "Bound" => {

@@ -102,12 +102,14 @@ fn describe(
                 state: CreationState::Done,
                 summary: format!("{at}."),
                 details: Vec::new(),
+                gaps: Vec::new(),
             }
         } else {
             CreationProgress {
                 state: CreationState::Blocked,
                 summary: format!("{at}, but not every backend can answer."),
                 details: missing,
+                gaps: Vec::new(),
             }
         };
     }
@@ -121,6 +123,7 @@ fn describe(
         },
         summary: "No controller has given the Ingress an address yet.".to_owned(),
         details: warning.into_iter().chain(class).chain(missing).collect(),
+        gaps: Vec::new(),
     }
 }
 

@@ -40,6 +40,7 @@ fn describe(value: &Value, events: &[EventRow], has_endpoints: Option<bool>) -> 
             state: CreationState::Done,
             summary,
             details,
+            gaps: Vec::new(),
         };
     }
     let found: Vec<String> = addresses(value).into_iter().map(|cell| cell.text).collect();
@@ -48,6 +49,7 @@ fn describe(value: &Value, events: &[EventRow], has_endpoints: Option<bool>) -> 
             state: CreationState::Done,
             summary: format!("External address: {}.", found.join(", ")),
             details,
+            gaps: Vec::new(),
         };
     }
     if let Some(warning) = newest_warning(events) {
@@ -56,6 +58,7 @@ fn describe(value: &Value, events: &[EventRow], has_endpoints: Option<bool>) -> 
             state: CreationState::Blocked,
             summary: "The load balancer could not be created.".to_owned(),
             details,
+            gaps: Vec::new(),
         };
     }
     if events.is_empty() {
@@ -69,6 +72,7 @@ fn describe(value: &Value, events: &[EventRow], has_endpoints: Option<bool>) -> 
         state: CreationState::Waiting,
         summary: "Waiting for an external address.".to_owned(),
         details,
+        gaps: Vec::new(),
     }
 }
 

@@ -10,7 +10,7 @@ pub use choices::choices;
 use super::{access::Names, error::ServiceError, health, object::related::reader::Reader};
 use crate::kube::{Api, discovery, events, objects};
 use portico_domain::panel::{
-    CreationKind, CreationProgress, CreationState, EventRow, Health, NewObject, ObjectRef,
+    CreationKind, CreationProgress, CreationState, EventRow, Health, NewObject, ObjectRef, Refusal,
 };
 use serde_json::Value;
 
@@ -35,8 +35,7 @@ pub async fn progress(
         Some(CreationKind::Ingress) => ingress::progress(&reader, object, &value).await,
         None => by_health(object, &value),
     };
-    let gaps = reader.into_gaps().into_iter().map(|gap| gap.reason);
-    progress.details.extend(gaps);
+    progress.gaps = reader.into_gaps();
     Ok(progress)
 }
 
@@ -51,6 +50,7 @@ fn by_health(object: &ObjectRef, value: &Value) -> CreationProgress {
         state,
         summary: format!("{}.", assessment.status),
         details: assessment.reason.into_iter().collect(),
+        gaps: Vec::new(),
     }
 }
 
@@ -60,7 +60,11 @@ async fn events_of(reader: &Reader<'_>, object: &ObjectRef, value: &Value) -> Ve
     match events::of_object(reader.api, object, uid).await {
         Ok(events) => events,
         Err(error) => {
-            reader.gap(format!("Events are not included: {}", error.sentence()).into());
+            let refusal = ServiceError::from(error).into_brief_refusal();
+            reader.gap(Refusal {
+                reason: format!("Events are not included: {}", refusal.reason),
+                ..refusal
+            });
             Vec::new()
         }
     }

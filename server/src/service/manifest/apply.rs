@@ -175,6 +175,7 @@ pub async fn apply(
                 object: None,
                 effect: Effect::Refused,
                 error: Some(unusable.problem.message),
+                missing: unusable.problem.missing,
             },
         });
     }
@@ -221,6 +222,10 @@ async fn apply_one(
         Ok(_) => (Effect::Create, None),
         Err(refusal) => (Effect::Refused, Some(sentence(refusal))),
     };
+    let missing = answer.as_ref().err().and_then(|refusal| {
+        let mut problems = refusal.problems.iter();
+        problems.find_map(|problem| problem.missing.clone())
+    });
     let object = answer.ok().map(|result| ObjectRef {
         name: result["metadata"]["name"]
             .as_str()
@@ -234,6 +239,7 @@ async fn apply_one(
         object,
         effect,
         error,
+        missing,
     }
 }
 

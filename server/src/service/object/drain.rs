@@ -205,11 +205,7 @@ async fn evict(
 
 /// Returns why an eviction was refused: a missing permission, or the words of an admission plugin.
 fn refusal(error: KubeError) -> Refusal {
-    let refusal = ServiceError::from(error).into_refusal();
-    match refusal.missing {
-        Some(missing) => Refusal::of(*missing),
-        None => refusal,
-    }
+    ServiceError::from(error).into_brief_refusal()
 }
 
 /// Returns why a PodDisruptionBudget does not allow an eviction, in the API server's words.

@@ -119,8 +119,11 @@ fn answer(found: Vec<Found>) -> SearchAnswer {
         failures.extend(one.failure);
         refused = refused.or(one.refused);
     }
+    let mut missing = None;
     if let Some(error) = refused.filter(|_| is_refused) {
-        failures.push(error.sentence());
+        let refusal = ServiceError::from(error).into_refusal();
+        failures.push(refusal.reason);
+        missing = refusal.missing;
     }
     let severity = |hit: &SearchHit| hit.health.map_or(u8::MAX, Health::severity);
     hits.sort_by(|a, b| {
@@ -145,6 +148,7 @@ fn answer(found: Vec<Found>) -> SearchAnswer {
             .map(|ranked| ranked.hit)
             .collect(),
         failures,
+        missing,
     }
 }
 
@@ -273,7 +277,8 @@ impl From<KubeError> for NotSearched {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portico_domain::panel::ResourceRef;
+    use crate::kube::Forbidden;
+    use portico_domain::panel::{ResourceRef, RightQuestion};
 
     fn found(name: &str, rank: Rank, health: Health) -> Ranked {
         Ranked {
@@ -328,5 +333,19 @@ mod tests {
             answer(vec![refused(), refused()]).failures,
             ["The cluster refused this: no role."]
         );
+    }
+
+    #[test]
+    fn need_31_a_search_that_is_refused_names_the_missing_permission() {
+        let question = RightQuestion::on("list", &ResourceRef::core("pods"), None);
+        let refused = Found {
+            refused: Some(KubeError::Refused(Forbidden::lacks(
+                "no role".to_owned(),
+                question.clone(),
+            ))),
+            ..Found::default()
+        };
+        assert_eq!(answer(vec![refused]).missing, Some(Box::new(question)));
+        assert_eq!(answer(vec![Found::default()]).missing, None);
     }
 }

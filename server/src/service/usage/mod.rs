@@ -171,7 +171,7 @@ fn view(measured: Measured, subject: Subject) -> UsageView {
     if let (Some(measured), Some(active)) = (measured.pods, subject.active_pods)
         && measured < active
     {
-        notes.push(format!("{measured} of {active} pods are measured."));
+        notes.push(format!("{measured} of {active} pods are measured.").into());
     }
     let mut parts = measured.parts;
     parts.sort_by(|one, other| {
@@ -181,10 +181,11 @@ fn view(measured: Measured, subject: Subject) -> UsageView {
             .then_with(|| one.name.cmp(&other.name))
     });
     if parts.len() > MAX_PARTS {
-        notes.push(format!(
+        let shown = format!(
             "The table has the {MAX_PARTS} that use the most CPU, of {}.",
             parts.len()
-        ));
+        );
+        notes.push(shown.into());
         parts.truncate(MAX_PARTS);
     }
     UsageView {
@@ -236,7 +237,7 @@ mod tests {
     #[test]
     fn pods_that_are_not_measured_are_mentioned() {
         let notes = |measured| view(measured, subject(3)).notes;
-        assert_eq!(notes(measured(2, 2)), ["2 of 3 pods are measured."]);
+        assert_eq!(notes(measured(2, 2))[0].reason, "2 of 3 pods are measured.");
         assert!(notes(measured(3, 3)).is_empty());
     }
 

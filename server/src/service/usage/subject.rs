@@ -8,7 +8,7 @@ use crate::{
     },
 };
 use k8s_openapi::api::core::v1::{Node, Pod, ResourceQuota};
-use portico_domain::panel::{ObjectRef, ResourceRef, RightQuestion, has_usage};
+use portico_domain::panel::{ObjectRef, Refusal, ResourceRef, RightQuestion, has_usage};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ pub struct Subject {
     pub bounds: Bounds,
     /// Number of pods that have not ended, where it is known.
     pub active_pods: Option<usize>,
-    pub notes: Vec<String>,
+    pub notes: Vec<Refusal>,
 }
 
 /// Reads the subject of an object.
@@ -126,7 +126,7 @@ async fn of_workload(
     if is_cut {
         subject
             .notes
-            .push(format!("Only the first {MAX_PODS} pods are included."));
+            .push(format!("Only the first {MAX_PODS} pods are included.").into());
     }
     let names: Vec<String> = pods
         .iter()
@@ -151,18 +151,18 @@ async fn of_namespace(api: &Api, namespace: &str) -> Result<Subject, ServiceErro
     let mut notes = Vec::new();
     let mut bounds = Bounds::default();
     match pods {
-        Ok((_, true)) => notes.push(format!(
-            "Requests are not added up: there are more than {MAX_PODS} pods."
-        )),
+        Ok((_, true)) => notes.push(
+            format!("Requests are not added up: there are more than {MAX_PODS} pods.").into(),
+        ),
         Ok((found, false)) => {
             let pods = parse_all::<Pod>(found)?;
             bounds = bounds::of_pods(pods.iter().filter(|pod| bounds::is_active(pod)));
         }
-        Err(error) => notes.push(format!("Requests are not known. {}", error.sentence())),
+        Err(error) => notes.push(unknown("Requests are not known.", error)),
     }
     match quotas {
         Ok((found, _)) => bounds::add_quota(&mut bounds, &parse_all::<ResourceQuota>(found)?),
-        Err(error) => notes.push(format!("The quota is not known. {}", error.sentence())),
+        Err(error) => notes.push(unknown("The quota is not known.", error)),
     }
     Ok(Subject {
         place: Some(Place::Namespace(namespace.to_owned())),
@@ -170,6 +170,14 @@ async fn of_namespace(api: &Api, namespace: &str) -> Result<Subject, ServiceErro
         active_pods: None,
         notes,
     })
+}
+
+fn unknown(what: &str, error: KubeError) -> Refusal {
+    let refusal = ServiceError::from(error).into_brief_refusal();
+    Refusal {
+        reason: format!("{what} {}", refusal.reason),
+        ..refusal
+    }
 }
 
 /// Lists a collection of the core group; the second value tells whether there are more objects.
@@ -205,6 +213,21 @@ fn parse<T: DeserializeOwned>(value: Value) -> Result<T, KubeError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn need_31_a_note_about_what_may_not_be_read_names_the_missing_permission() {
+        let message = r#"pods is forbidden: User "vera@Default" cannot list resource "pods" in API group "" in the namespace "shop""#;
+        let refused = KubeError::Refused(message.to_owned().into());
+        let note = unknown("Requests are not known.", refused);
+        assert_eq!(
+            note.reason,
+            "Requests are not known. Your roles do not include list on pods in shop."
+        );
+        assert!(note.missing.is_some());
+        let outage = unknown("Requests are not known.", KubeError::Timeout(5));
+        assert!(outage.reason.contains("did not answer"), "{outage:?}");
+        assert_eq!(outage.missing, None);
+    }
 
     #[test]
     fn need_07_usage_needs_the_right_to_get_pods_there_or_the_nodes() {

@@ -111,7 +111,10 @@ fn known(usage: UsageView, is_open: RwSignal<bool>) -> AnyView {
     let notes = usage
         .notes
         .iter()
-        .map(|note| view! { <p class="text-muted mt-2">{note.clone()}</p> })
+        .map(|note| {
+            let link = who_can_link(note.missing.as_deref());
+            view! { <p class="text-muted mt-2">{note.reason.clone()}" "{link}</p> }
+        })
         .collect_view();
     view! {
         <div class="mb-4" data-part="usage">

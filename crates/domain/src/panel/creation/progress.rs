@@ -1,4 +1,5 @@
 //! What became of a created object.
+use crate::panel::Refusal;
 use serde::{Deserialize, Serialize};
 
 /// How far an object is on the way to what it was created for.
@@ -9,6 +10,9 @@ pub struct CreationProgress {
     pub summary: String,
     /// What is missing, or where it is reachable, in sentences.
     pub details: Vec<String>,
+    /// What could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Refusal>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

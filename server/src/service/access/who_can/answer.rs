@@ -4,7 +4,7 @@ use crate::{
     kube::{Api, KubeError, discovery, discovery::Catalog, rbac, reviews},
     service::{access::Names, error::ServiceError},
 };
-use portico_domain::panel::{RightQuestion, WhoCanView};
+use portico_domain::panel::{Refusal, RightQuestion, WhoCanView};
 
 /// Returns who has a permission and who could grant it. `resource` is written as for kubectl:
 /// `pods`, `pods/exec`, `deployments.apps`.
@@ -21,7 +21,7 @@ pub async fn answer(
     let mut gaps = Vec::new();
     let bindings = rbac::bindings(api, &places).await?;
     for place in &bindings.not_permitted {
-        gaps.push(format!("You may not list the bindings of: {place}."));
+        gaps.push(unread_bindings(place));
     }
     if !bindings.any_permitted {
         let place = question.namespace.as_deref();
@@ -37,19 +37,18 @@ pub async fn answer(
             "Ask an administrator of the cluster or the project, who can see it on this page.",
         ));
     }
-    let mut readable = |found: Result<Vec<rbac::Role>, KubeError>, what: &str| match found {
+    let mut readable = |found: Result<Vec<rbac::Role>, KubeError>, place: Option<&str>| match found
+    {
         Ok(roles) => Ok(roles),
         Err(KubeError::Refused(_)) => {
-            gaps.push(format!(
-                "You may not list {what}, so some bindings could not be read."
-            ));
+            gaps.push(unread_roles(place));
             Ok(Vec::new())
         }
         Err(error) => Err(ServiceError::from(error)),
     };
-    let cluster_roles = readable(rbac::roles(api, None).await, "ClusterRoles")?;
+    let cluster_roles = readable(rbac::roles(api, None).await, None)?;
     let roles = match question.namespace.as_deref() {
-        Some(namespace) => readable(rbac::roles(api, Some(namespace)).await, "Roles")?,
+        Some(namespace) => readable(rbac::roles(api, Some(namespace)).await, Some(namespace))?,
         None => Vec::new(),
     };
     let policy = Policy {
@@ -63,6 +62,32 @@ pub async fn answer(
         question,
         gaps,
     })
+}
+
+/// Returns the gap of bindings that may not be listed, in a namespace or in the whole cluster.
+fn unread_bindings(place: &str) -> Refusal {
+    let missing = if place == rbac::CLUSTER_WIDE {
+        reviews::question("list", &rbac::resource("clusterrolebindings"), None)
+    } else {
+        reviews::question("list", &rbac::resource("rolebindings"), Some(place))
+    };
+    Refusal {
+        reason: format!("You may not list the bindings of: {place}."),
+        missing: Some(Box::new(missing)),
+    }
+}
+
+/// Returns the gap of roles that may not be listed: those of a namespace, or the ClusterRoles.
+fn unread_roles(place: Option<&str>) -> Refusal {
+    let (plural, what) = match place {
+        Some(_) => ("roles", "Roles"),
+        None => ("clusterroles", "ClusterRoles"),
+    };
+    let missing = reviews::question("list", &rbac::resource(plural), place);
+    Refusal {
+        reason: format!("You may not list {what}, so some bindings could not be read."),
+        missing: Some(Box::new(missing)),
+    }
 }
 
 fn question(
@@ -107,6 +132,26 @@ fn question(
 mod tests {
     use super::*;
     use portico_domain::panel::ResourceKind;
+
+    #[test]
+    fn need_31_what_could_not_be_read_names_the_missing_permission() {
+        let words = |gap: Refusal| gap.missing.map(|missing| missing.in_words());
+        let asked = [
+            unread_bindings(rbac::CLUSTER_WIDE),
+            unread_bindings("shop"),
+            unread_roles(None),
+            unread_roles(Some("shop")),
+        ];
+        assert_eq!(
+            asked.map(words).map(Option::unwrap),
+            [
+                "list on clusterrolebindings in the whole cluster",
+                "list on rolebindings in shop",
+                "list on clusterroles in the whole cluster",
+                "list on roles in shop",
+            ]
+        );
+    }
 
     #[test]
     fn a_resource_is_written_as_for_kubectl() {
