@@ -1,10 +1,12 @@
 // Refusals: each names the missing permission and leads to those who have it. And the other way round: what a subject can do.
-import type { Page } from "@playwright/test";
+import type { Browser, Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
+import { createUser, deleteUser, giveRole } from "../support/keystone";
 import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
-import { createNamespace, podManifest, remove } from "../support/workloads";
+import { record } from "../support/secrets";
+import { signedIn, signIn, type Account } from "../support/sign-in";
+import { createNamespace, podManifest, podReady, remove, unique } from "../support/workloads";
 
 let namespace: string;
 test.beforeAll(async () => {
@@ -47,6 +49,83 @@ test.describe("a refusal", () => {
     const answer = page.locator("#who-can");
     await expect(answer.getByLabel("Verb")).toHaveValue("create");
     await expect(answer.getByLabel("Resource")).toHaveValue("rolebindings.rbac.authorization.k8s.io");
+  });
+});
+
+test.describe("a user who may get pods, but nothing of them", () => {
+  let who: Account & { id: string };
+
+  test.beforeAll(async () => {
+    const account = { name: unique("pods-only"), password: `${unique("pass")}-${Math.random().toString(36).slice(2)}` };
+    record("password", account.password);
+    who = { ...account, id: await createUser(account.name, account.password) };
+    // without a role of the cluster
+    await giveRole(who.id, "acme", "member");
+    await may("get pods");
+    await apply("acme-prod", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "RoleBinding",
+      metadata: { name: "pods-only", namespace },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods-only" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: `portico:user:${who.id}` }],
+    });
+    await podReady(namespace, "kept");
+  });
+  test.afterAll(() => deleteUser(who.id));
+
+  const rules = {
+    "get pods": [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }],
+    "read logs and open terminals": [
+      { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["pods/log", "pods/exec"], verbs: ["get", "create"] },
+    ],
+  };
+
+  const may = (what: keyof typeof rules) =>
+    apply("acme-prod", {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "Role",
+      metadata: { name: "pods-only", namespace },
+      rules: rules[what],
+    });
+
+  const whoCan = (subresource: string) => new RegExp(`/access\\?verb=get&resource=pods(/|%2F)${subresource}&namespace=${namespace}#who-can$`);
+  const open = (browser: Browser, tab: string) => signedIn(browser, who, path.pod(namespace, "kept", tab));
+
+  test("need_31 is led from the logs and the terminal to those who have the permission", async ({ browser }) => {
+    const page = await open(browser, "logs");
+    for (const [tab, subresource] of [
+      ["logs", "log"],
+      ["terminal", "exec"],
+    ] as const) {
+      await page.goto(path.pod(namespace, "kept", tab));
+      const state = main(page).locator("[data-state=not-permitted]");
+      await expect(state).toContainText(`Missing permission: get on pods/${subresource} in ${namespace}.`);
+      await expect(state.getByRole("link", { name: "Who can?" })).toHaveAttribute("href", whoCan(subresource));
+    }
+    await page.context().close();
+  });
+
+  test("need_31 is led there from logs and a terminal that were cut as well", async ({ browser }) => {
+    // rights are reviewed every 45 s
+    test.setTimeout(180_000);
+    await may("read logs and open terminals");
+    const logs = await open(browser, "logs");
+    await expect(main(logs).getByRole("status").filter({ hasText: /Following|Waiting for lines/ })).toBeVisible();
+    const terminal = await logs.context().newPage();
+    await terminal.goto(path.pod(namespace, "kept", "terminal"));
+    await expect(terminal.locator("#terminal-status")).toHaveText("Connected");
+
+    await may("get pods");
+    for (const [page, subresource, part] of [
+      [logs, "log", "Log"],
+      [terminal, "exec", "Terminal"],
+    ] as const) {
+      const refused = main(page).getByRole("region", { name: part, exact: true });
+      await expect(refused).toContainText(`Missing permission: get on pods/${subresource} in ${namespace}.`, { timeout: 60_000 });
+      await expect(refused.getByRole("link", { name: "Who can?" })).toHaveAttribute("href", whoCan(subresource));
+    }
+    await logs.context().close();
   });
 });
 

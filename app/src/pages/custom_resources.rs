@@ -2,6 +2,7 @@
 use crate::{
     api::clusters::list_kinds,
     carried::{Carried, use_carried},
+    components::who_can_link,
     context::use_session,
     kind_names, routes,
     ui::{Icon, kind_icon},
@@ -24,7 +25,10 @@ pub fn links(cluster: Uuid) -> AnyView {
             {move || Suspend::new(async move {
                 match kinds.await {
                     Ok(kinds) => groups(kinds, cluster),
-                    Err(error) => view! { <p class="nav-note">{error.message}</p> }.into_any(),
+                    Err(error) => {
+                        let link = who_can_link(error.missing.as_deref());
+                        view! { <p class="nav-note">{error.message}" "{link}</p> }.into_any()
+                    }
                 }
             })}
         </Suspense>
