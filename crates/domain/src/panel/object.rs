@@ -22,6 +22,9 @@ pub struct ObjectView {
     pub status: String,
     /// The reason for its status, in plain words, and what to check next.
     pub reason: Option<String>,
+    /// The permissions without which the reason is not complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<RightQuestion>,
     pub conditions: Vec<Condition>,
     /// Fields of the object ("Node", "Pod IP", "Replicas"), in order.
     pub fields: Vec<(String, String)>,

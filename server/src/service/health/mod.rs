@@ -20,7 +20,7 @@ pub use rollout::{failing, starting};
 pub use storage::{claim, is_default_class, volume};
 pub use workload::{daemon_set, deployment, job, replica_set, stateful_set};
 
-use portico_domain::panel::{Health, ResourceRef};
+use portico_domain::panel::{Health, Refusal, ResourceRef, RightQuestion};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -34,6 +34,8 @@ pub struct Assessment {
     pub reason: Option<String>,
     /// The number of replicas that are not ready, if that is a workload's only problem.
     pub not_ready: Option<i32>,
+    /// The permissions without which the objects around it could not be read.
+    pub missing: Vec<RightQuestion>,
 }
 
 impl Assessment {
@@ -43,12 +45,20 @@ impl Assessment {
             status: status.into(),
             reason: None,
             not_ready: None,
+            missing: Vec::new(),
         }
     }
 
     #[must_use]
     pub fn because(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
+        self
+    }
+
+    /// Adds the permission that a refusal names.
+    #[must_use]
+    pub fn lacking(mut self, refusal: &Refusal) -> Self {
+        self.missing.extend(refusal.missing.as_deref().cloned());
         self
     }
 

@@ -52,6 +52,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
         health: assessment.health,
         status: assessment.status,
         reason: assessment.reason,
+        missing: assessment.missing,
         conditions: health::conditions(&value),
         fields: object_fields::fields(&object.resource, &value),
         containers: containers(&object.resource, &value),

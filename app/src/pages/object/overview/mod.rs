@@ -13,7 +13,7 @@ pub use usage::Usage;
 
 use super::changes::Dialogs;
 use crate::{
-    components::Age,
+    components::{Age, missing_permission},
     context::use_session,
     format,
     routes::{self, ListState},
@@ -35,10 +35,15 @@ pub fn view(
         Health::Ok | Health::Unknown => Tone::Info,
         health => Tone::from(health),
     };
+    let missing = object
+        .missing
+        .iter()
+        .map(|missing| missing_permission(Some(missing)))
+        .collect_view();
     let reason = object.reason.clone().map(|reason| {
         view! {
             <div class="mb-4" data-reason="">
-                <Banner tone>{reason}</Banner>
+                <Banner tone>{reason}{missing}</Banner>
             </div>
         }
     });

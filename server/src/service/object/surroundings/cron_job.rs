@@ -57,7 +57,9 @@ fn combine(value: &Value, first: Assessment, jobs: &Reading, warnings: &[EventRo
                 .because(format!("Its last job, {name}, failed. {reason}")),
             None => first,
         },
-        Err(reason) => first.because(format!("Its jobs were not checked: {reason}")),
+        Err(refusal) => first
+            .because(format!("Its jobs were not checked: {}", refusal.reason))
+            .lacking(refusal),
     }
 }
 
@@ -92,6 +94,7 @@ fn last_failure(value: &Value, jobs: &Listed) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_domain::panel::{Refusal, RightQuestion};
     use serde_json::json;
 
     fn cron_job() -> Value {
@@ -156,9 +159,11 @@ mod tests {
 
     #[test]
     fn jobs_that_may_not_be_listed_are_named() {
-        let refused = Err("Your roles do not include list on jobs in shop.".to_owned());
+        let question = RightQuestion::on("list", &jobs(), Some("shop"));
+        let refused = Err(Refusal::of(question.clone()));
         let assessment = combine(&cron_job(), Assessment::ok("Scheduled"), &refused, &[]);
         assert_eq!(assessment.health, Health::Ok);
+        assert_eq!(assessment.missing, [question]);
         assert!(assessment.reason.unwrap().contains("list on jobs"));
     }
 }

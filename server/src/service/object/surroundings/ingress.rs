@@ -70,8 +70,9 @@ fn combine(value: &Value, first: Assessment, behind: &Behind, now: Timestamp) ->
         ("The endpoints behind it", &behind.endpoints),
         ("Its certificates", &behind.secrets),
     ] {
-        if let Err(reason) = reading {
-            sentences.push(format!("{what} were not checked: {reason}"));
+        if let Err(refusal) = reading {
+            sentences.push(format!("{what} were not checked: {}", refusal.reason));
+            whole = whole.lacking(refusal);
         }
     }
     if !sentences.is_empty() {
@@ -176,6 +177,7 @@ fn address(value: &Value, first: Assessment, now: Timestamp) -> Assessment {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_domain::panel::{Refusal, RightQuestion};
     use serde_json::json;
 
     const NOW: &str = "2026-11-21T10:20:00Z";
@@ -264,13 +266,14 @@ mod tests {
 
     #[test]
     fn what_could_not_be_read_is_named_and_not_taken_as_missing() {
-        let refused = || Err("Your roles do not include list on secrets in shop.".to_owned());
+        let question = RightQuestion::on("list", &ResourceRef::core("secrets"), Some("shop"));
         let behind = Behind {
-            secrets: refused(),
+            secrets: Err(Refusal::of(question.clone())),
             ..well()
         };
         let assessment = assessed(&behind);
         assert_eq!(assessment.health, Health::Ok);
+        assert_eq!(assessment.missing, [question]);
         assert!(
             assessment
                 .reason

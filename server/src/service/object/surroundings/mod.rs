@@ -11,7 +11,7 @@ use crate::{
     service::health::{self, Assessment},
 };
 use jiff::{SignedDuration, Timestamp};
-use portico_domain::panel::{EventRow, Health, ObjectRef, ResourceRef};
+use portico_domain::panel::{EventRow, Health, ObjectRef, Refusal, ResourceRef};
 use serde_json::Value;
 
 /// Maximum number of objects of one collection that are read.
@@ -51,8 +51,8 @@ impl Listed {
     }
 }
 
-/// A collection, or a sentence about why it was not read.
-type Reading = Result<Listed, String>;
+/// A collection, or why it was not read.
+type Reading = Result<Listed, Refusal>;
 
 /// Lists objects of a namespace.
 async fn list(
@@ -76,7 +76,7 @@ async fn list(
     };
     let mut answer = answer
         .await
-        .map_err(|error| unread(resource, "list", namespace, &error).reason)?;
+        .map_err(|error| unread(resource, "list", namespace, &error))?;
     let more = answer.pointer("/metadata/continue");
     let is_complete = more.is_none_or(|more| more == "");
     let items = match answer.get_mut("items").map(Value::take) {
@@ -105,7 +105,8 @@ fn is_older(value: &Value, age: SignedDuration, now: Timestamp) -> bool {
         .is_some_and(|created| now.duration_since(created) > age)
 }
 
-/// Joins assessments of one object: the most severe one, with the reasons of all that are not well.
+/// Joins assessments of one object: the most severe one, with the reasons of all that are not well and
+/// the permissions that any of them lacks.
 fn worst(mut assessments: Vec<Assessment>) -> Option<Assessment> {
     assessments.sort_by_key(|assessment| assessment.health.severity());
     let reasons: Vec<String> = assessments
@@ -113,7 +114,12 @@ fn worst(mut assessments: Vec<Assessment>) -> Option<Assessment> {
         .filter(|assessment| assessment.health != Health::Ok)
         .filter_map(|assessment| assessment.reason.clone())
         .collect();
+    let missing = assessments
+        .iter()
+        .flat_map(|assessment| assessment.missing.clone())
+        .collect();
     let mut first = assessments.into_iter().next()?;
+    first.missing = missing;
     if !reasons.is_empty() {
         first.reason = Some(reasons.join(" "));
     }

@@ -8,7 +8,7 @@ use crate::{
     },
 };
 use jiff::{SignedDuration, Timestamp};
-use portico_domain::panel::{EventRow, Health, ObjectRef, ResourceRef};
+use portico_domain::panel::{EventRow, Health, ObjectRef, Refusal, ResourceRef};
 use serde_json::Value;
 
 /// How long a cloud may take to assign an address before it needs attention.
@@ -63,9 +63,13 @@ pub(super) async fn assess(
 async fn backing(api: &Api, object: &ObjectRef, value: &Value) -> Assessment {
     let endpoints = match endpoints(api, object).await {
         Ok(endpoints) => endpoints,
-        Err(reason) => {
+        Err(refusal) => {
             return Assessment::new(Health::Unknown, "Not checked")
-                .because(format!("Its endpoints were not checked: {reason}"));
+                .because(format!(
+                    "Its endpoints were not checked: {}",
+                    refusal.reason
+                ))
+                .lacking(&refusal);
         }
     };
     if endpoints != Endpoints::default() {
@@ -79,7 +83,7 @@ async fn backing(api: &Api, object: &ObjectRef, value: &Value) -> Assessment {
     unreached(Some(pods.map(|pods| pods.items.len())))
 }
 
-async fn endpoints(api: &Api, object: &ObjectRef) -> Result<Endpoints, String> {
+async fn endpoints(api: &Api, object: &ObjectRef) -> Result<Endpoints, Refusal> {
     let reference = ObjectRef {
         resource: ResourceRef::core("endpoints"),
         ..object.clone()
@@ -89,7 +93,7 @@ async fn endpoints(api: &Api, object: &ObjectRef) -> Result<Endpoints, String> {
         Err(KubeError::NotFound(_)) => Ok(Endpoints::default()),
         Err(error) => {
             let namespace = object.namespace.as_deref();
-            Err(unread(&reference.resource, "get", namespace, &error).reason)
+            Err(unread(&reference.resource, "get", namespace, &error))
         }
     }
 }
@@ -112,7 +116,7 @@ fn reached(endpoints: Endpoints) -> Assessment {
 
 /// Assesses a Service without endpoints by the number of pods that its selector matches; `None` if it
 /// has no selector.
-fn unreached(pods: Option<Result<usize, String>>) -> Assessment {
+fn unreached(pods: Option<Result<usize, Refusal>>) -> Assessment {
     match pods {
         None => Assessment::new(Health::Warning, "No endpoints").because(
             "It has no selector, and no Endpoints object names addresses for it, so requests to it \
@@ -127,9 +131,12 @@ fn unreached(pods: Option<Result<usize, String>>) -> Assessment {
              the state of its pods.",
             count(matched, "pod")
         )),
-        Some(Err(reason)) => Assessment::new(Health::Warning, "No endpoints").because(format!(
-            "It has no endpoints, so requests to it fail. Its pods were not checked: {reason}"
-        )),
+        Some(Err(refusal)) => Assessment::new(Health::Warning, "No endpoints")
+            .because(format!(
+                "It has no endpoints, so requests to it fail. Its pods were not checked: {}",
+                refusal.reason
+            ))
+            .lacking(&refusal),
     }
 }
 
@@ -198,7 +205,9 @@ mod tests {
                 "matches 2 pods",
             ),
             (
-                Some(Err("Your roles do not include list on pods.".to_owned())),
+                Some(Err("Your roles do not include list on pods."
+                    .to_owned()
+                    .into())),
                 Health::Warning,
                 "No endpoints",
                 "do not include",
