@@ -249,19 +249,21 @@ test.describe("values", () => {
   });
 });
 
-test.describe("all pods of a deployment", () => {
-  const lines = (page: Page) => page.getByRole("log");
-  const talking = async () => {
-    const name = unique("talk");
-    await apply("acme-prod", deploymentManifest(namespace, name, 3, "n=0; while true; do n=$((n+1)); echo $(hostname) line-$n-; sleep 0.5; done"));
-    await rolledOut(name);
-    return { name, pods: await podsOf(name) };
-  };
-  const last = async (page: Page, pod: string) => {
-    const all = [...(await lines(page).innerText()).matchAll(new RegExp(`^\\[${pod}\\] ${pod} line-(\\d+)-$`, "gm"))];
-    return Number(all.at(-1)?.[1] ?? 0);
-  };
+const lines = (page: Page) => page.getByRole("log");
+/** A deployment of three pods that write lines all the time. */
+const talking = async () => {
+  const name = unique("talk");
+  await apply("acme-prod", deploymentManifest(namespace, name, 3, "n=0; while true; do n=$((n+1)); echo $(hostname) line-$n-; sleep 0.5; done"));
+  await rolledOut(name);
+  return { name, pods: await podsOf(name) };
+};
+/** The number of the last line of a pod that is shown. */
+const last = async (page: Page, pod: string) => {
+  const all = [...(await lines(page).innerText()).matchAll(new RegExp(`^\\[${pod}\\] ${pod} line-(\\d+)-$`, "gm"))];
+  return Number(all.at(-1)?.[1] ?? 0);
+};
 
+test.describe("all pods of a deployment", () => {
   test("are followed together; one that is deselected leaves the others as they are", async ({ page }) => {
     const { name, pods } = await talking();
     expect(pods.length).toBe(3);
@@ -328,6 +330,102 @@ test.describe("all pods of a deployment", () => {
     await expect(screen).toContainText("$");
     await page.keyboard.type("hostname\n");
     await expect(screen).toContainText(pods[1] as string);
+  });
+});
+
+test.describe("logs of a label selector", () => {
+  const selected = (name: string) => path.list("core/v1/pods", `namespace=${namespace}&labels=${encodeURIComponent(`app=${name}`)}`);
+  const choices = (page: Page) => page.getByRole("group", { name: "Pods" }).getByRole("checkbox");
+
+  test("the pods of the selector are followed together", async ({ page }) => {
+    const { name, pods } = await talking();
+    const other = await deployed();
+    await signIn(page, "vera", selected(name));
+    await main(page).getByRole("link", { name: "Logs", exact: true }).click();
+    await expect(page).toHaveURL(/view=logs/);
+    for (const pod of pods) await expect.poll(() => last(page, pod)).toBeGreaterThan(0);
+    await expect(choices(page)).toHaveCount(pods.length);
+    await expect(main(page).getByRole("table")).toHaveCount(0);
+    // a pod that appears joins
+    await admin("acme-prod", "scale", "-n", namespace, `deployment/${name}`, "--replicas=4");
+    await rolledOut(name);
+    const [fresh] = (await podsOf(name)).filter((pod) => !pods.includes(pod)) as [string];
+    await expect.poll(() => last(page, fresh), { timeout: 30_000 }).toBeGreaterThan(0);
+    // the address is the whole view
+    await page.reload();
+    for (const pod of [...pods, fresh]) await expect.poll(() => last(page, pod)).toBeGreaterThan(0);
+    // another selector is another view
+    await page.getByRole("combobox", { name: "Labels" }).fill(`app=${other}`);
+    const [quiet] = (await podsOf(other)) as [string];
+    await expect(page.getByRole("group", { name: "Pods" }).getByLabel(quiet)).toBeChecked();
+    await expect(choices(page)).toHaveCount(1);
+    await expect(page).toHaveURL(new RegExp(`labels=app%3D${other}.*view=logs`));
+    await main(page).getByRole("link", { name: "Back to the list" }).click();
+    await expect(page).not.toHaveURL(/view=logs/);
+    await expect(main(page).getByRole("link", { name: quiet, exact: true })).toBeVisible();
+    expect(takeComplaints(page.context()).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
+  });
+
+  test("only lists of pods have it", async ({ page }) => {
+    await signIn(page, "vera", path.list("apps/v1/deployments", `namespace=${namespace}&view=logs`));
+    await expect(main(page).getByRole("searchbox", { name: "Search by name, namespace or column" })).toBeVisible();
+    await expect(main(page).getByRole("link", { name: "Logs", exact: true })).toHaveCount(0);
+    await expect(lines(page)).toHaveCount(0);
+  });
+});
+
+test.describe("the lines of all pods", () => {
+  test("previous run of a workload", async ({ page }) => {
+    const name = unique("again");
+    const made = deploymentManifest(namespace, name, 2, "if [ -e /state/ran ]; then echo second-run; sleep infinity; fi; touch /state/ran; echo first-run; exit 1");
+    const { spec } = made.spec.template;
+    // a volume of the pod outlives its containers
+    Object.assign(spec, { volumes: [{ name: "state", emptyDir: {} }] });
+    Object.assign(spec.containers[0] as object, { volumeMounts: [{ name: "state", mountPath: "/state" }] });
+    await apply("acme-prod", made);
+    const restarts = () => admin("acme-prod", "get", "pods", "-n", namespace, "-l", `app=${name}`, "-o", "jsonpath={.items[*].status.containerStatuses[0].restartCount}");
+    await expect.poll(restarts, { timeout: 60_000 }).toBe("1 1");
+    await rolledOut(name);
+    const pods = await podsOf(name);
+    await signIn(page, "vera", path.deployment(namespace, name, "logs"));
+    for (const pod of pods) await expect(lines(page)).toContainText(`[${pod}] second-run`);
+    await page.getByLabel("Previous run").check();
+    for (const pod of pods) await expect(lines(page)).toContainText(`[${pod}] first-run`);
+    await expect(lines(page)).not.toContainText("second-run");
+    await expect(page.getByText("The log ends here.")).toBeVisible();
+    await page.getByLabel("Previous run").uncheck();
+    for (const pod of pods) await expect(lines(page)).toContainText(`[${pod}] second-run`);
+    await expect(lines(page)).not.toContainText("first-run");
+  });
+
+  test("a range with an end shows only its lines", async ({ page }) => {
+    const { name, pods } = await talking();
+    await signIn(page, "vera", path.deployment(namespace, name, "logs"));
+    for (const pod of pods) await expect.poll(() => last(page, pod)).toBeGreaterThan(0);
+    // as a browser writes it: without seconds if they are 0
+    const moment = (at: number) => new Date(at).toISOString().slice(0, 19).replace(/:00$/, "");
+    const end = moment(Date.now());
+    for (const pod of pods) {
+      const before = await last(page, pod);
+      await expect.poll(() => last(page, pod)).toBeGreaterThan(before + 4);
+    }
+    const until = page.getByLabel("Until (UTC)");
+    await page.getByLabel("Timestamps").check();
+    await until.fill(end);
+    await expect(page.getByText("The time range ends here.")).toBeVisible();
+    const shown = async () => (await lines(page).innerText()).split("\n").filter((line) => line.startsWith("["));
+    for (const pod of pods) await expect.poll(async () => (await shown()).filter((line) => line.startsWith(`[${pod}] `)).length).toBeGreaterThan(0);
+    const times = (await shown()).map((line) => Date.parse(line.split(" ")[1] as string));
+    expect(Math.max(...times)).toBeLessThanOrEqual(Date.parse(`${end}Z`));
+    // a range that ends before it begins
+    await page.getByLabel("Time range").selectOption("300");
+    await until.fill(moment(Date.now() - 3_600_000));
+    await expect(page.getByRole("alert").filter({ hasText: "The time range ends before it begins." })).toBeVisible();
+    await expect.poll(shown).toEqual([]);
+    // without an end the log is followed
+    await until.fill("");
+    await expect(page.getByText("Following", { exact: true })).toBeVisible();
+    await expect.poll(async () => (await shown()).length).toBeGreaterThan(0);
   });
 });
 

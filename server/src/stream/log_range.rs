@@ -5,7 +5,7 @@ use portico_domain::stream::LogQuery;
 use std::time::Duration;
 
 /// How long the last lines of a range may take to arrive.
-const ARRIVAL_GRACE: Duration = Duration::from_secs(2);
+const LATE_LINES_GRACE: Duration = Duration::from_secs(2);
 
 /// The end of a range, and whether the lines are shown with their timestamps.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +62,7 @@ pub async fn over(now: i64, query: &LogQuery) {
     match query.until {
         Some(until) if query.follow => {
             let left = u64::try_from(i64::from(until) - now).unwrap_or(0);
-            tokio::time::sleep(Duration::from_secs(left) + ARRIVAL_GRACE).await;
+            tokio::time::sleep(Duration::from_secs(left) + LATE_LINES_GRACE).await;
         }
         _ => std::future::pending().await,
     }
@@ -144,7 +144,7 @@ mod tests {
     async fn a_followed_range_is_over_without_a_later_line() {
         let start = tokio::time::Instant::now();
         over(i64::from(UNTIL) - 10, &query(Some(UNTIL), false)).await;
-        assert_eq!(start.elapsed(), Duration::from_secs(10) + ARRIVAL_GRACE);
+        assert_eq!(start.elapsed(), Duration::from_secs(10) + LATE_LINES_GRACE);
         let endless = over(0, &query(None, false));
         let hour = Duration::from_secs(3_600);
         assert!(tokio::time::timeout(hour, endless).await.is_err());

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_a_moment_is_no_end() {
+    fn a_text_that_is_not_a_moment_is_not_read() {
         for text in [
             "",
             "T",
