@@ -18,19 +18,19 @@ use portico_domain::{
 use serde_json::json;
 use std::time::Duration;
 
-/// A pod that writes lines all the time.
-async fn storefront(stack: &Stack) -> LogQuery {
+/// A container that writes a line every few seconds.
+async fn checkout(stack: &Stack) -> LogQuery {
     let pods: Api<Pod> = Api::namespaced(stack.admin().await, "shop");
-    let is_storefront = |pod: &Pod| {
+    let is_checkout = |pod: &Pod| {
         let name = pod.metadata.name.as_deref();
-        name.is_some_and(|name| name.starts_with("storefront"))
+        name.is_some_and(|name| name.starts_with("checkout"))
     };
     let all = pods.list(&Default::default()).await.unwrap();
-    let pod = all.into_iter().find(is_storefront).unwrap();
+    let pod = all.into_iter().find(is_checkout).unwrap();
     LogQuery {
         namespace: "shop".to_owned(),
-        pod: pod.metadata.name.clone().unwrap(),
-        container: pod.spec.as_ref().unwrap().containers[0].name.clone(),
+        pod: pod.metadata.name.unwrap(),
+        container: "app".to_owned(),
         previous: false,
         follow: true,
         timestamps: true,
@@ -57,6 +57,7 @@ async fn all_lines(socket: &mut Socket, id: u32) -> (Vec<String>, String) {
             id: of,
             reason,
             retry,
+            ..
         } if of == id => {
             assert!(!retry, "{reason}");
             Some(reason)
@@ -76,9 +77,9 @@ fn written_at(line: &str) -> Timestamp {
 async fn a_range_with_an_end_has_no_later_lines_and_ends() {
     let stack = Stack::open();
     let mut socket = tab(&stack, "vera").await;
-    let query = storefront(&stack).await;
+    let query = checkout(&stack).await;
     open(&stack, &mut socket, 1, query.clone()).await;
-    // a second that has lines, and lines after it
+    // the first of the last lines, and lines that are later
     let first = until(&mut socket, |message| match message {
         Message::Lines { id: 1, lines, .. } => Some(written_at(&lines[0])),
         _ => None,
@@ -99,7 +100,7 @@ async fn a_range_with_an_end_has_no_later_lines_and_ends() {
     .await;
     let past = LogQuery {
         until: Some(u32::try_from(end).unwrap()),
-        ..query.clone()
+        ..query
     };
     open(&stack, &mut socket, 2, past.clone()).await;
     let (lines, reason) = all_lines(&mut socket, 2).await;
@@ -131,7 +132,7 @@ async fn a_range_with_an_end_in_the_future_is_followed_until_then() {
     let now = Timestamp::now().as_second();
     let query = LogQuery {
         until: Some(u32::try_from(now + 3).unwrap()),
-        ..storefront(&stack).await
+        ..checkout(&stack).await
     };
     open(&stack, &mut socket, 1, query).await;
     let (lines, reason) = all_lines(&mut socket, 1).await;
@@ -147,7 +148,7 @@ async fn a_range_that_ends_before_it_begins_is_refused_with_the_reason() {
     let query = LogQuery {
         since: Some(300),
         until: Some(u32::try_from(Timestamp::now().as_second() - 3_600).unwrap()),
-        ..storefront(&stack).await
+        ..checkout(&stack).await
     };
     open(&stack, &mut socket, 1, query).await;
     let (lines, reason) = all_lines(&mut socket, 1).await;
