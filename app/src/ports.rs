@@ -63,6 +63,9 @@ pub trait Panel: Objects + Manifests + Creation + Send + Sync {
     ) -> Result<Vec<LabelCount>, UiError>;
     /// Returns every row that a query selects, up to [`MAX_SELECTED`].
     async fn select(&self, cluster: Uuid, query: ListQuery) -> Result<Selection, UiError>;
+    /// Returns the first pods of a list by namespace and name, up to [`MAX_FOLLOWED_PODS`], and the number
+    /// of all.
+    async fn pods_of_list(&self, cluster: Uuid, query: ListQuery) -> Result<PodList, UiError>;
     /// Changes up to [`MAX_BULK_TARGETS`] objects of a kind; each has an outcome of its own.
     async fn change_many(
         &self,
@@ -181,9 +184,6 @@ pub trait Objects {
 
     /// Returns the pods, revisions and related objects of an object.
     async fn related(&self, cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError>;
-    /// Returns the first pods of a list by namespace and name, up to [`MAX_FOLLOWED_PODS`], and the number
-    /// of all.
-    async fn pods_of_list(&self, cluster: Uuid, query: ListQuery) -> Result<PodList, UiError>;
     /// Returns what a rollback to a revision would change in the pod template.
     async fn revision_diff(
         &self,

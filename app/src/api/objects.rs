@@ -4,8 +4,8 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
-    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ListQuery,
-    ObjectRef, ObjectView, PodList, Reading, RelatedView, StateChange, TextDiff, UsageView,
+    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
+    ObjectView, Reading, RelatedView, StateChange, TextDiff, UsageView,
 };
 use uuid::Uuid;
 
@@ -144,12 +144,6 @@ pub async fn drain_node(
 #[server(prefix = "/api", endpoint = "objects/related", input = Json, output = Json, client = PanelClient)]
 pub async fn get_related(cluster: Uuid, object: ObjectRef) -> Result<RelatedView, UiError> {
     super::answer(super::panel()?.related(cluster, object).await)
-}
-
-/// Returns the pods that a list shows, for their logs.
-#[server(prefix = "/api", endpoint = "resources/pods", input = Json, output = Json, client = PanelClient)]
-pub async fn pods_of_list(cluster: Uuid, query: ListQuery) -> Result<PodList, UiError> {
-    super::answer(super::panel()?.pods_of_list(cluster, query).await)
 }
 
 #[server(prefix = "/api", endpoint = "objects/revision_diff", input = Json, output = Json, client = PanelClient)]

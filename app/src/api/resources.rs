@@ -2,7 +2,7 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::{
-    BulkAction, BulkOutcome, BulkTarget, LabelCount, ListQuery, Reading, ResourceRef,
+    BulkAction, BulkOutcome, BulkTarget, LabelCount, ListQuery, PodList, Reading, ResourceRef,
     ResourceTable, RowRange, RowsUsage, SearchAnswer, Selection, UsageRow,
 };
 use uuid::Uuid;
@@ -35,6 +35,12 @@ pub async fn label_suggestions(
 #[server(prefix = "/api", endpoint = "resources/select", input = Json, output = Json, client = PanelClient)]
 pub async fn select_rows(cluster: Uuid, query: ListQuery) -> Result<Selection, UiError> {
     super::answer(super::panel()?.select(cluster, query).await)
+}
+
+/// Returns the pods that a list shows, for their logs.
+#[server(prefix = "/api", endpoint = "resources/pods", input = Json, output = Json, client = PanelClient)]
+pub async fn pods_of_list(cluster: Uuid, query: ListQuery) -> Result<PodList, UiError> {
+    super::answer(super::panel()?.pods_of_list(cluster, query).await)
 }
 
 /// Changes many objects of a kind.

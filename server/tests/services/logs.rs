@@ -4,7 +4,7 @@ use crate::{
     stack::Stack,
     tab::{Socket, ask, tab, until, within},
 };
-use app::{error::UiErrorKind, ports::Objects as _};
+use app::{error::UiErrorKind, ports::Panel as _};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::{

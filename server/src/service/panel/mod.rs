@@ -5,7 +5,7 @@ mod objects;
 
 use super::{
     Services, access, authentication, bulk, cluster_states, error::ServiceError, launchpad, lists,
-    overview, rights, search,
+    object::listed_pods::listed_pods, overview, rights, search,
 };
 use crate::{
     caller::{
@@ -26,10 +26,10 @@ use portico_domain::{
     panel::{
         AccessView, AlertsView, AuthenticationView, BoundName, BulkAction, BulkOutcome, BulkTarget,
         ChangeDone, ClusterOverview, ClusterState, FiguresView, GrantPreview, GrantRequest,
-        LabelCount, Launchpad, ListQuery, ProgramsView, RegistryView, ResourceKind, ResourceRef,
-        ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange, SearchAnswer,
-        Selection, SelfTest, SessionView, UserTest, UserTestRequest, VisibleNamespaces,
-        WhatCanView, WhoCanView,
+        LabelCount, Launchpad, ListQuery, PodList, ProgramsView, RegistryView, ResourceKind,
+        ResourceRef, ResourceTable, RevokeRequest, RightAnswer, RightQuestion, RowRange,
+        SearchAnswer, Selection, SelfTest, SessionView, UserTest, UserTestRequest,
+        VisibleNamespaces, WhatCanView, WhoCanView,
     },
 };
 use std::sync::Arc;
@@ -180,6 +180,11 @@ impl Panel for PanelService {
     async fn select(&self, cluster: Uuid, query: ListQuery) -> Result<Selection, UiError> {
         let (api, _) = self.ui(self.api(cluster).await)?;
         self.ui(lists::select(&self.services, &api, &query).await)
+    }
+
+    async fn pods_of_list(&self, cluster: Uuid, query: ListQuery) -> Result<PodList, UiError> {
+        let (api, _) = self.ui(self.api(cluster).await)?;
+        self.ui(listed_pods(&self.services, &api, query).await)
     }
 
     async fn change_many(

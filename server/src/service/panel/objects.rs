@@ -4,9 +4,9 @@ use crate::service::{object, usage};
 use app::{error::UiError, ports::Objects};
 use async_trait::async_trait;
 use portico_domain::panel::{
-    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ListQuery,
-    ObjectRef, ObjectView, PodList, Reading, RelatedView, ResourceRef, RowsUsage, StateChange,
-    TextDiff, UsageRow, UsageView,
+    ChangeDone, DataValue, DeletionPlan, DrainOptions, DrainProgress, EventRow, ObjectRef,
+    ObjectView, Reading, RelatedView, ResourceRef, RowsUsage, StateChange, TextDiff, UsageRow,
+    UsageView,
 };
 use uuid::Uuid;
 
@@ -149,11 +149,6 @@ impl Objects for PanelService {
         let (api, _) = self.ui(self.api(cluster).await)?;
         let names = self.services.names(&self.caller);
         self.ui(object::related::view(&api, &names, &object).await)
-    }
-
-    async fn pods_of_list(&self, cluster: Uuid, query: ListQuery) -> Result<PodList, UiError> {
-        let (api, _) = self.ui(self.api(cluster).await)?;
-        self.ui(object::listed_pods::listed_pods(&self.services, &api, query).await)
     }
 
     async fn revision_diff(

@@ -8,7 +8,7 @@ use super::{
     until::UntilField,
 };
 use crate::{
-    api::objects::{get_related, pods_of_list},
+    api::{objects::get_related, resources::pods_of_list},
     components::ErrorState,
     context::use_session,
     error::UiError,
@@ -195,7 +195,7 @@ fn Options(
     let since = RwSignal::new(String::new());
     let choose_since =
         move |chosen: String| read.update(|read| read.since = since::seconds(Some(&chosen)));
-    let choose_until = move |until| {
+    let choose_until = move |until: Option<u32>| {
         read.maybe_update(|read| std::mem::replace(&mut read.until, until) != until);
     };
     let has_previous =
