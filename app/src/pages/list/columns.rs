@@ -1,6 +1,9 @@
-//! Which columns a list has: the API server's, and labels; and the density of its rows. What differs
+//! Which columns a list has: the API server's, usage, and labels; and the density of its rows. What differs
 //! from the default is in the address, and is remembered in this browser: columns per kind.
-use super::page::ListPage;
+use super::{
+    page::ListPage,
+    usage::{ListUsage, Measure},
+};
 use crate::{
     components::cell::CellKind,
     hooks::{LiveList, preferences},
@@ -25,6 +28,8 @@ pub enum Content {
     Cell(usize, CellKind),
     /// The value of a label.
     Label(String),
+    /// The CPU or memory in use.
+    Usage(Measure),
 }
 
 /// One column of a list's table.
@@ -38,8 +43,31 @@ pub struct ShownColumn {
     pub is_default: bool,
 }
 
-/// Returns all columns that a list can have, besides labels, in their order.
-pub fn available(resource: &ResourceRef, columns: &[Column], namespaced: bool) -> Vec<ShownColumn> {
+impl ShownColumn {
+    pub fn is_usage(&self) -> bool {
+        matches!(self.content, Content::Usage(_))
+    }
+
+    fn of_usage(measure: Measure) -> Self {
+        let title = measure.title();
+        Self {
+            key: title.to_lowercase(),
+            title: title.to_owned(),
+            description: format!("{title} in use, against what was requested or is available"),
+            content: Content::Usage(measure),
+            is_default: true,
+        }
+    }
+}
+
+/// Returns all columns that a list can have, besides labels, in their order; those for usage only if
+/// there is a source.
+pub fn available(
+    resource: &ResourceRef,
+    columns: &[Column],
+    namespaced: bool,
+    with_usage: bool,
+) -> Vec<ShownColumn> {
     let events = resource.is_events();
     let mut all = Vec::with_capacity(columns.len() + 1);
     for (index, column) in columns.iter().enumerate() {
@@ -71,6 +99,13 @@ pub fn available(resource: &ResourceRef, columns: &[Column], namespaced: bool) -
                 is_default: true,
             });
         }
+    }
+    if with_usage {
+        let is_age =
+            |column: &ShownColumn| matches!(column.content, Content::Cell(_, CellKind::Age));
+        let place = all.iter().position(is_age).unwrap_or(all.len());
+        all.insert(place, ShownColumn::of_usage(Measure::Memory));
+        all.insert(place, ShownColumn::of_usage(Measure::Cpu));
     }
     all
 }
@@ -179,11 +214,16 @@ pub fn remember_density(page: ListPage) {
 }
 
 #[component]
-pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl IntoView {
+pub fn ColumnsMenu(
+    page: ListPage,
+    list: LiveList,
+    usage: ListUsage,
+    namespaced: bool,
+) -> impl IntoView {
     let all = Memo::new(move |_| {
         let resource = page.resource.get_value();
         list.columns
-            .with(|columns| available(&resource, columns, namespaced))
+            .with(|columns| available(&resource, columns, namespaced, usage.is_offered()))
     });
     let choose = move |key: &str, on: bool| {
         page.change_columns(|state| all.with_untracked(|all| set_shown(all, state, key, on)));
@@ -295,64 +335,5 @@ pub fn ColumnsMenu(page: ListPage, list: LiveList, namespaced: bool) -> impl Int
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn column(name: &str, priority: i32) -> Column {
-        Column {
-            name: name.to_owned(),
-            description: String::new(),
-            priority,
-            kind: "string".to_owned(),
-        }
-    }
-
-    fn pods() -> Vec<ShownColumn> {
-        let columns = [
-            column("Name", 0),
-            column("Status", 0),
-            column("IP", 1),
-            column("Node", 1),
-        ];
-        available(&ResourceRef::core("pods"), &columns, true)
-    }
-
-    fn keys(state: &ListState) -> Vec<String> {
-        let shown = shown(&pods(), state);
-        shown.into_iter().map(|column| column.key).collect()
-    }
-
-    #[test]
-    fn the_default_columns_are_the_important_ones_and_a_pods_node() {
-        let mut state = ListState::default();
-        assert_eq!(keys(&state), ["name", "namespace", "status", "node"]);
-        state.namespaces = vec!["shop".to_owned()];
-        assert_eq!(keys(&state), ["name", "status", "node"]);
-    }
-
-    #[test]
-    fn a_choice_is_in_the_order_of_the_table_and_the_default_one_is_none() {
-        let mut state = ListState::default();
-        set_shown(&pods(), &mut state, "label:app", true);
-        set_shown(&pods(), &mut state, "ip", true);
-        set_shown(&pods(), &mut state, "status", false);
-        assert_eq!(
-            keys(&state),
-            ["name", "namespace", "ip", "node", "label:app"]
-        );
-        assert_eq!(state.columns.len(), 5);
-        set_shown(&pods(), &mut state, "label:app", false);
-        set_shown(&pods(), &mut state, "ip", false);
-        set_shown(&pods(), &mut state, "status", true);
-        assert!(state.columns.is_empty(), "{:?}", state.columns);
-    }
-
-    #[test]
-    fn the_name_is_always_shown() {
-        let state = ListState {
-            columns: vec!["status".to_owned(), "unknown".to_owned()],
-            ..ListState::default()
-        };
-        assert_eq!(keys(&state), ["name", "status"]);
-    }
-}
+#[path = "columns_tests.rs"]
+mod tests;

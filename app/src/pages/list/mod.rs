@@ -14,6 +14,7 @@ mod selection;
 mod states;
 mod table;
 mod toolbar;
+mod usage;
 mod views;
 
 use crate::{
@@ -43,6 +44,7 @@ use selection::Picked;
 use states::{Failed, empty};
 use table::Table;
 use toolbar::Toolbar;
+use usage::ListUsage;
 use uuid::Uuid;
 
 #[component]
@@ -191,6 +193,7 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
     let (kind, failures) = (table.kind.clone(), table.failures.clone());
     let query = untrack(|| page.query(Some(&table.columns)));
     let namespaced = namespaces.is_some();
+    let usage = ListUsage::new(page, table.has_usage);
     let list = LiveList::new(page.cluster, query, table, session.now);
     let picked = Picked::new();
     let rights = Rights::new(page);
@@ -219,7 +222,7 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
         } else if is_empty.get() {
             empty(page, &plural)
         } else {
-            view! { <Table page list kind=kind.clone() picked bulk rights /> }.into_any()
+            view! { <Table page list kind=kind.clone() picked bulk rights usage /> }.into_any()
         }
     };
     let end = view! {
@@ -228,7 +231,7 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
     }
     .into_any();
     view! {
-        <Toolbar page namespaces list=Some(list) end=Some(end) />
+        <Toolbar page namespaces list=Some(list) usage=Some(usage) end=Some(end) />
         <FilterChips page namespaced />
         <div class="list-summary">
             <p aria-live="polite" class="text-muted" data-count="">
@@ -237,6 +240,9 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
             <LiveDot list />
             <Troubles page list />
             <ScopeNote list failures />
+            {move || usage.note().map(|note| view! {
+                <p class="text-muted" data-part="usage-note">{note}</p>
+            })}
         </div>
         {move || (!shows_logs.get()).then(|| view! { <BulkBar list picked bulk rights /> })}
         {body}

@@ -1,7 +1,7 @@
 //! The one row above a list: a plain GET form, which scripts make immediate.
 use super::{
     columns::ColumnsMenu, facets::StatusFacet, labels::LabelFilter, namespaces::NamespaceSelect,
-    page::ListPage, views::ViewsMenu,
+    page::ListPage, usage::ListUsage, views::ViewsMenu,
 };
 use crate::{
     hooks::{LiveList, Timer},
@@ -21,6 +21,9 @@ pub fn Toolbar(
     namespaces: Option<Vec<String>>,
     /// `None` if the list could not be loaded.
     list: Option<LiveList>,
+    /// The usage of the list's rows, if it was loaded.
+    #[prop(optional_no_strip)]
+    usage: Option<ListUsage>,
     /// At the end of the row.
     #[prop(optional_no_strip)]
     end: Option<AnyView>,
@@ -49,7 +52,9 @@ pub fn Toolbar(
             </form>
             <div class="list-tools">
                 <ViewsMenu page />
-                {list.map(|list| view! { <ColumnsMenu page list namespaced /> })}
+                {list
+                    .zip(usage)
+                    .map(|(list, usage)| view! { <ColumnsMenu page list usage namespaced /> })}
                 {end}
             </div>
         </div>

@@ -151,11 +151,11 @@ async fn by_prometheus(
         return Err(ServiceError::lacks(question));
     }
     let measured = prometheus.measure(api.cluster(), place).await;
-    measured.map_err(|error| unmeasured(api, &error))
+    measured.map_err(|error| prometheus_failure(api, &error))
 }
 
 /// Logs a failure of Prometheus, and returns it for users.
-fn unmeasured(api: &Api, error: &PrometheusError) -> ServiceError {
+fn prometheus_failure(api: &Api, error: &PrometheusError) -> ServiceError {
     let cluster_id = api.cluster();
     if error.is_expected() {
         tracing::debug!(%cluster_id, %error, "no usage from Prometheus");

@@ -58,8 +58,8 @@ pub fn Head(page: ListPage, list: LiveList, layout: Memo<Layout>, picked: Picked
 
 fn head_cell(page: ListPage, column: ShownColumn) -> AnyView {
     let title = column.title.clone();
-    // labels have no order of their own
-    if matches!(column.content, Content::Label(_)) {
+    // labels have no order of their own, and usage is known of the rows in the page only
+    if matches!(column.content, Content::Label(_) | Content::Usage(_)) {
         return view! { <th scope="col" title=column.description>{title}</th> }.into_any();
     }
     let key = StoredValue::new(column.key);

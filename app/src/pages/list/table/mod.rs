@@ -11,12 +11,13 @@ use super::{
     pager::Pager,
     rights::Rights,
     selection::Picked,
+    usage::{self, ListUsage},
 };
 use crate::{
     components::StaleBanner,
     components::cell::CellKind,
     context::use_session,
-    hooks::{LiveList, LiveRow},
+    hooks::{LiveList, LiveRow, use_poll},
 };
 use head::Head;
 use leptos::{html, prelude::*};
@@ -57,16 +58,24 @@ pub fn Table(
     picked: Picked,
     bulk: Bulk,
     rights: Rights,
+    usage: ListUsage,
 ) -> impl IntoView {
     let session = use_session();
     let resource = page.resource.get_value();
     let events = resource.is_events();
     let namespaced = kind.namespaced && page.with_namespaces;
-    let layout = Memo::new(move |_| {
+    let chosen = Memo::new(move |_| {
         let all = list
             .columns
-            .with(|columns| columns::available(&resource, columns, namespaced));
-        Layout::new(page.state.with(|state| columns::shown(&all, state)), events)
+            .with(|columns| columns::available(&resource, columns, namespaced, usage.is_offered()));
+        page.state.with(|state| columns::shown(&all, state))
+    });
+    let layout = Memo::new(move |_| {
+        let mut columns = chosen.get();
+        if usage.is_hidden() {
+            columns.retain(|column| !column.is_usage());
+        }
+        Layout::new(columns, events)
     });
     let region = NodeRef::<html::Div>::new();
     let top = NodeRef::<html::Tbody>::new();
@@ -82,6 +91,20 @@ pub fn Table(
             if let Some(cell) = cell.get() {
                 let _ = cell.set_attribute("height", &pixels.to_string());
             }
+        }
+    });
+    let wants_usage =
+        Memo::new(move |_| chosen.with(|columns| columns.iter().any(ShownColumn::is_usage)));
+    Effect::new(move |_| {
+        usage.show(if wants_usage.get() {
+            viewport.in_page()
+        } else {
+            Vec::new()
+        });
+    });
+    use_poll(usage::REFRESH_INTERVAL, move || {
+        if !list.paused.get_untracked() {
+            usage.read();
         }
     });
     let menu = RwSignal::new(None::<LiveRow>);
@@ -105,6 +128,7 @@ pub fn Table(
             project: project.clone(),
             page,
             picked,
+            usage,
             layout,
         });
         let each = move || viewport.rows();

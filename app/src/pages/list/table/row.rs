@@ -9,6 +9,7 @@ use crate::{
         columns::{Content, ShownColumn},
         page::ListPage,
         selection::Picked,
+        usage::{ListUsage, usage_cell},
     },
     routes::Tab,
     ui::{Icon, Tone},
@@ -25,6 +26,7 @@ pub struct RowParts {
     pub project: String,
     pub page: ListPage,
     pub picked: Picked,
+    pub usage: ListUsage,
     pub layout: Layout,
 }
 
@@ -47,6 +49,7 @@ pub fn row_view(live: &LiveRow, parts: &Arc<RowParts>) -> AnyView {
                 view! { <td role="cell" class="cell-short">{namespace}</td> }.into_any()
             }
             Content::Label(key) => label_cell(live, key, &column.title),
+            Content::Usage(measure) => usage_cell(parts.usage, &live.uid, *measure),
             Content::Cell(index, CellKind::EventReason) => reason_cell(live, *index, &href),
             Content::Cell(index, kind) => {
                 others += usize::from(!matches!(kind, CellKind::Status | CellKind::Age));

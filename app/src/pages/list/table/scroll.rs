@@ -250,6 +250,15 @@ impl Viewport {
         })
     }
 
+    /// Returns the rows that [`Self::rows`] has put into the page.
+    pub fn in_page(self) -> Vec<LiveRow> {
+        let (start, count) = (self.start.get(), self.count.get());
+        let before = start.saturating_sub(self.list.offset.get());
+        self.list
+            .rows
+            .with(|rows| rows.iter().skip(before).take(count).cloned().collect())
+    }
+
     /// Returns the pixels of the rows before those in the page.
     pub fn space_before(self) -> i32 {
         self.pixels(self.start.get())

@@ -26,7 +26,7 @@ pub fn of_pods(rows: &[UsageRow], samples: &Samples, read: &Collected<Pod>) -> V
                 return RowUsage::Unknown("The pod has ended.".to_owned());
             }
             let Some(used) = samples.used.get(&key) else {
-                return unmeasured(samples, &key.0);
+                return without_sample(samples, &key.0);
             };
             match pod {
                 Some(pod) => known(*used, bounds::of_pods(std::iter::once(pod)), String::new()),
@@ -82,7 +82,7 @@ fn of_workload(pods: &[&Pod], samples: &Samples, namespace: &str) -> RowUsage {
         }
     }
     if measured == 0 {
-        return unmeasured(samples, namespace);
+        return without_sample(samples, namespace);
     }
     let note = if measured < pods.len() {
         format!("{measured} of {} pods are measured.", pods.len())
@@ -106,7 +106,7 @@ pub fn of_namespaces(
     rows.iter()
         .map(|row| {
             let Some(used) = samples.used.get(&(String::new(), row.name.clone())) else {
-                return unmeasured(samples, &row.name);
+                return without_sample(samples, &row.name);
             };
             let mut bounds = Bounds::default();
             if let Some(quotas) = quotas.get(&row.name) {
@@ -140,7 +140,7 @@ pub fn of_nodes(
     rows.iter()
         .map(|row| {
             let Some(used) = samples.used.get(&(String::new(), row.name.clone())) else {
-                return unmeasured(samples, "");
+                return without_sample(samples, "");
             };
             let bounds = nodes.get(&row.name).map(|node| bounds::of_node(node));
             let note = not_known("What it can allocate is", gap.clone());
@@ -172,7 +172,7 @@ fn known(used: CpuMemory, bounds: Bounds, note: String) -> RowUsage {
 }
 
 /// Returns why a row has no sample.
-fn unmeasured(samples: &Samples, namespace: &str) -> RowUsage {
+fn without_sample(samples: &Samples, namespace: &str) -> RowUsage {
     RowUsage::Unknown(match samples.failures.get(namespace) {
         Some(error) => error.message.clone(),
         None => format!("{} has no recent samples of it.", samples.source.words()),

@@ -147,7 +147,7 @@ fn need_07_rows_of_workloads_are_unknown_if_not_all_pods_were_read() {
     read.cut.insert("shop".to_owned());
     let samples = samples(&[("shop", "web-0", 100)]);
     let usage = of_workloads("deployments", &[row(Some("shop"), "web")], &samples, &read);
-    assert!(reason(&usage[0]).contains("too many pods"));
+    assert!(reason(&usage[0]).contains("too many objects"));
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl<T> Collected<T> {
             return Some(error.message.clone());
         }
         let is_cut = self.cut.contains(namespace);
-        is_cut.then(|| "There are too many pods here to be read at once.".to_owned())
+        is_cut.then(|| "There are too many objects here to be read at once.".to_owned())
     }
 }
 
@@ -197,7 +197,7 @@ mod tests {
             .failures
             .insert("closed".to_owned(), ServiceError::lacks(closed));
         assert_eq!(found.gap("shop"), None);
-        assert!(found.gap("large").unwrap().contains("too many pods"));
+        assert!(found.gap("large").unwrap().contains("too many objects"));
         assert!(found.gap("closed").unwrap().contains("list on pods"));
     }
 }

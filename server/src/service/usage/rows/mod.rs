@@ -8,7 +8,7 @@ mod workload;
 
 pub use batch::{Batch, Key};
 
-use super::{Prometheus, no_source, subject::Place, unmeasured};
+use super::{Prometheus, no_source, prometheus_failure, subject::Place};
 use crate::{
     kube::{Api, reviews},
     service::{error::ServiceError, overview::reading},
@@ -178,7 +178,7 @@ async fn by_prometheus(
         batch.within(permitted)
     };
     let measured = prometheus.measure_rows(api.cluster(), &permitted).await;
-    samples.used = measured.map_err(|error| unmeasured(api, &error))?;
+    samples.used = measured.map_err(|error| prometheus_failure(api, &error))?;
     Ok(samples)
 }
 
