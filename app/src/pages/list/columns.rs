@@ -1,5 +1,5 @@
-//! Which columns a list has: the API server's, usage, and labels; and the density of its rows. What differs
-//! from the default is in the address, and is remembered in this browser: columns per kind.
+//! Which columns a list has: the API server's, usage, and labels; and the density of its rows. What
+//! differs from the default is in the address, and is remembered in this browser: columns per kind.
 use super::{
     page::ListPage,
     usage::{ListUsage, Measure},

@@ -198,7 +198,7 @@ fn part(pod: &PodMetrics) -> UsagePart {
     }
 }
 
-pub(super) fn total(parts: impl Iterator<Item = CpuMemory>) -> CpuMemory {
+fn total(parts: impl Iterator<Item = CpuMemory>) -> CpuMemory {
     parts.fold(CpuMemory::default(), |sum, part| CpuMemory {
         cpu: sum.cpu.saturating_add(part.cpu),
         memory: sum.memory.saturating_add(part.memory),
