@@ -60,7 +60,9 @@ fn head_cell(page: ListPage, column: ShownColumn) -> AnyView {
     let title = column.title.clone();
     // labels have no order of their own, and usage is known of the rows in the page only
     if matches!(column.content, Content::Label(_) | Content::Usage(_)) {
-        return view! { <th scope="col" title=column.description>{title}</th> }.into_any();
+        let class = if column.is_usage() { "cell-usage" } else { "" };
+        return view! { <th scope="col" class=class title=column.description>{title}</th> }
+            .into_any();
     }
     let key = StoredValue::new(column.key);
     let order_of = move |state: &ListState| {
