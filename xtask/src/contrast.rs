@@ -54,7 +54,7 @@ const TEXTS: [(&str, &[&str]); 18] = [
             "bad-solid-hover",
         ],
     ),
-    ("terminal-text", &["terminal-bg", "selection"]),
+    ("terminal-text", &["terminal-bg", "selection", "log-match"]),
     ("syntax-key", &SYNTAX_BACKGROUNDS),
     ("syntax-string", &SYNTAX_BACKGROUNDS),
     ("syntax-number", &SYNTAX_BACKGROUNDS),

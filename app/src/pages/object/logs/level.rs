@@ -50,7 +50,8 @@ impl Level {
             })
     }
 
-    /// Reads `level=warn`, `"level":"warn"` and the same with `lvl` and `severity`.
+    /// Reads `level=warn`, `"level":"warn"` and the same with `lvl` and `severity`; in JSON also the numbers of pino and
+    /// bunyan.
     fn of_field(line: &str) -> Option<Self> {
         ["level", "lvl", "severity"].iter().find_map(|name| {
             line.match_indices(name).find_map(|(start, _)| {
@@ -64,7 +65,12 @@ impl Level {
                     .chars()
                     .take_while(char::is_ascii_alphanumeric)
                     .collect();
-                is_name.then(|| Self::of_word(&word)).flatten()
+                let in_json = before == Some('"');
+                let found = || {
+                    Self::of_word(&word)
+                        .or_else(|| in_json.then(|| Self::of_number(&word)).flatten())
+                };
+                is_name.then(found).flatten()
             })
         })
     }
@@ -80,6 +86,17 @@ impl Level {
             "E" | "F" => Some(Self::Error),
             "W" => Some(Self::Warning),
             "I" => Some(Self::Info),
+            _ => None,
+        }
+    }
+
+    /// Reads a level of pino (<https://getpino.io/#/docs/api?id=logger-level>) and bunyan.
+    fn of_number(word: &str) -> Option<Self> {
+        match word {
+            "10" | "20" => Some(Self::Debug),
+            "30" => Some(Self::Info),
+            "40" => Some(Self::Warning),
+            "50" | "60" => Some(Self::Error),
             _ => None,
         }
     }
@@ -109,12 +126,14 @@ mod tests {
             "E0102 15:04:05.678901       1 main.go:1] no",
             "2026-01-02 03:04:05 ERROR no",
             "2026/01/02 [FATAL] no",
+            r#"[web-1] 2026-01-02T03:04:05Z {"level":50,"msg":"no"}"#,
         ] {
             assert_eq!(Level::of(line), Some(Level::Error), "{line}");
         }
         assert_eq!(Level::of("lvl=warn"), Some(Level::Warning));
         assert_eq!(Level::of("I0102 15:04:05 ok"), Some(Level::Info));
         assert_eq!(Level::of("\"level\":\"debug\""), Some(Level::Debug));
+        assert_eq!(Level::of(r#"{"lvl": 40}"#), Some(Level::Warning));
     }
 
     #[test]
@@ -125,6 +144,8 @@ mod tests {
             "an error occurred",
             "E2E tests",
             "sea_level=error",
+            "level=50",
+            r#"{"level":5}"#,
             "Überraschung",
         ] {
             assert_eq!(Level::of(line), None, "{line}");

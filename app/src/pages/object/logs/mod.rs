@@ -1,11 +1,16 @@
 //! A container's log: followed, searched and paused in the browser. The address holds the container
 //! and the display options. The logs of several pods are in [`workload`].
 mod buffer;
+mod follow;
 mod followed;
+mod highlight;
+mod json;
 mod level;
 mod lines;
+mod matches;
 mod not_started;
 mod pane;
+mod search;
 mod since;
 mod stage;
 mod tools;

@@ -1,41 +1,36 @@
-//! The lines on the screen. They are written directly to the document, a hundred per element, so
-//! that thousands a second cost little.
+//! The lines on the screen. They are written directly to the document, many per element, so that thousands a second cost
+//! little.
 use super::{
     buffer::{Buffer, MAX_LINES},
-    level::Level,
-    lines::{append, save},
+    lines::{PageLines, save},
+    matches::Matches,
     not_started::NotStarted,
     stage::{LogSource, Stage, together},
     tools::PaneTools,
 };
-use crate::hooks::{
-    Timer,
-    browser_value::BrowserValue,
-    stream::{Link, Stream},
-};
+use crate::hooks::{Timer, browser_value::BrowserValue};
 use leptos::{html, prelude::*};
 use portico_domain::{
     panel::Refusal,
-    stream::{LogQuery, Message, Request},
+    stream::{LogQuery, Message},
 };
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 use uuid::Uuid;
-use web_sys::Element;
 
 /// How long received lines wait for more.
 const GATHER_DELAY: Duration = Duration::from_millis(120);
 
 #[derive(Default)]
-struct Shown {
-    buffer: Buffer,
-    /// Elements in the page with how many lines each holds.
-    chunks: VecDeque<(Element, usize)>,
+pub(super) struct Shown {
+    pub(super) buffer: Buffer,
+    /// The lines in the page.
+    pub(super) page: PageLines,
     /// Lines that wait to be shown.
     waiting: Vec<String>,
     gathering: bool,
     last_top: i32,
     /// Paused by scrolling up; scrolling back to the end resumes.
-    scrolled_up: bool,
+    pub(super) scrolled_up: bool,
 }
 
 #[component]
@@ -62,7 +57,10 @@ pub fn Pane(
         total: RwSignal::new(0),
         found: RwSignal::new(0),
         dropped: RwSignal::new(0),
+        matches: RwSignal::new(Matches::default()),
         needle,
+        only_matching: RwSignal::new(false),
+        unfolds_json: RwSignal::new(false),
         levels,
         gather: Timer::new(),
     };
@@ -75,20 +73,7 @@ pub fn Pane(
     let not_started =
         first.map(|LogSource { query, .. }| view! { <NotStarted cluster query reason /> });
     pane.follow(cluster, sources);
-    Effect::new(move |known: Option<String>| {
-        let needle = pane.needle.get();
-        if known.unwrap_or_default() != needle {
-            pane.search(&needle);
-        }
-        needle
-    });
-    Effect::new(move |known: Option<String>| {
-        let levels = pane.levels.get();
-        if known.unwrap_or_default() != levels {
-            pane.select(&levels);
-        }
-        levels
-    });
+    pane.watch_options();
     view! {
         <div hidden=has_no_log>
             <PaneTools pane file />
@@ -113,16 +98,24 @@ pub fn Pane(
 /// The state of a pane. `Copy`.
 #[derive(Clone, Copy)]
 pub struct PaneState {
-    shown: BrowserValue<Shown>,
-    view_node: NodeRef<html::Div>,
+    pub(super) shown: BrowserValue<Shown>,
+    pub(super) view_node: NodeRef<html::Div>,
     lines_node: NodeRef<html::Div>,
-    stages: RwSignal<Vec<(LogQuery, Stage)>>,
+    pub(super) stages: RwSignal<Vec<(LogQuery, Stage)>>,
     /// While paused: the number of waiting lines.
     pub held: RwSignal<Option<usize>>,
     pub total: RwSignal<usize>,
+    /// The number of shown lines.
     pub found: RwSignal<usize>,
     pub dropped: RwSignal<u64>,
+    /// The matches of the search text in the shown lines.
+    pub matches: RwSignal<Matches>,
+    /// The search text.
     pub needle: RwSignal<String>,
+    /// Only lines with the search text are shown.
+    pub only_matching: RwSignal<bool>,
+    /// JSON objects are shown with a line for each field.
+    pub unfolds_json: RwSignal<bool>,
     /// The chosen levels: empty for all lines, `warning` or `error`.
     pub levels: RwSignal<String>,
     /// Runs until received lines are shown.
@@ -141,77 +134,7 @@ impl PaneState {
         });
     }
 
-    /// Opens the logs that are new among the sources, and closes those that are not there any more.
-    fn follow(self, cluster: Uuid, sources: Signal<Vec<LogSource>>) {
-        let Some(stream) = use_context::<Stream>() else {
-            return;
-        };
-        let open = StoredValue::new(Vec::<(LogQuery, u32)>::new());
-        Effect::new(move |_| {
-            let wanted = sources.get();
-            open.update_value(|open| {
-                open.retain(|(query, id)| {
-                    let stays = wanted.iter().any(|source| source.query == *query);
-                    if !stays {
-                        stream.close(*id);
-                    }
-                    stays
-                });
-                self.stages.update(|stages| {
-                    stages.retain(|(query, _)| wanted.iter().any(|source| source.query == *query));
-                });
-                for source in wanted {
-                    if open.iter().all(|(query, _)| *query != source.query) {
-                        let query = source.query.clone();
-                        self.stages
-                            .update(|stages| stages.push((query.clone(), Stage::Waiting)));
-                        open.push((query, self.open(stream, cluster, source)));
-                    }
-                }
-            });
-        });
-        on_cleanup(move || {
-            open.with_value(|open| open.iter().for_each(|(_, id)| stream.close(*id)));
-        });
-        Effect::new(move |was: Option<Link>| {
-            let link = stream.link.get();
-            match (was, link) {
-                (_, Link::Down) => self.stages.update(|stages| {
-                    for (_, stage) in stages.iter_mut() {
-                        if !matches!(stage, Stage::Ended(_)) {
-                            *stage = Stage::Interrupted;
-                        }
-                    }
-                }),
-                // after a reconnect, the server starts from the tail
-                (Some(Link::Connecting), Link::Live) => self.restart(),
-                _ => {}
-            }
-            link
-        });
-    }
-
-    fn open(self, stream: Stream, cluster: Uuid, source: LogSource) -> u32 {
-        let id = StoredValue::new(0_u32);
-        let query = source.query.clone();
-        let opened = stream.open(
-            move |id| Request::Logs { id, cluster, query },
-            move |message| {
-                if matches!(message, Message::Ended { retry: true, .. }) {
-                    // without effect after it was closed
-                    set_timeout(
-                        move || stream.again(id.try_get_value().unwrap_or_default()),
-                        Duration::from_secs(3),
-                    );
-                }
-                self.receive(&source, message);
-            },
-        );
-        id.set_value(opened);
-        opened
-    }
-
-    fn receive(self, source: &LogSource, message: Message) {
+    pub(super) fn receive(self, source: &LogSource, message: Message) {
         let query = &source.query;
         match message {
             Message::Lines { lines, skipped, .. } => {
@@ -241,7 +164,7 @@ impl PaneState {
         }
     }
 
-    fn restart(self) {
+    pub(super) fn restart(self) {
         self.shown.try_update_value(|shown| {
             shown.buffer.clear();
             shown.waiting.clear();
@@ -270,12 +193,14 @@ impl PaneState {
             let Some(parent) = self.lines_node.get_untracked() else {
                 return;
             };
-            let Shown { buffer, chunks, .. } = shown;
-            append(&parent, chunks, &buffer.newest(count));
-            self.count(buffer);
+            let Shown { buffer, page, .. } = shown;
+            page.append(&parent, &buffer.newest(count));
+            page.remove_before(buffer.oldest());
+            self.count(shown);
         });
         if !holding {
             self.to_end();
+            self.mark();
         }
     }
 
@@ -286,48 +211,34 @@ impl PaneState {
         self.flush();
     }
 
-    fn search(self, needle: &str) {
-        self.shown
-            .try_update_value(|shown| shown.buffer.search(needle));
-        self.draw_again();
-    }
-
-    fn select(self, levels: &str) {
-        let minimum = Level::chosen(levels);
-        self.shown
-            .try_update_value(|shown| shown.buffer.select(minimum));
-        self.draw_again();
-    }
-
     /// Returns whether only some of the lines are shown.
     pub fn is_filtered(self) -> bool {
-        self.needle.with(|needle| !needle.is_empty())
+        self.only_matching.get() && self.needle.with(|needle| !needle.is_empty())
             || self.levels.with(|levels| !levels.is_empty())
     }
 
-    fn draw_again(self) {
+    pub(super) fn draw_again(self) {
         self.shown.try_update_value(|shown| {
             let Some(parent) = self.lines_node.get_untracked() else {
                 return;
             };
-            for (chunk, _) in shown.chunks.drain(..) {
-                chunk.remove();
-            }
-            let lines: Vec<&str> = shown.buffer.matching().collect();
-            append(&parent, &mut shown.chunks, &lines);
-            self.count(&shown.buffer);
+            let Shown { buffer, page, .. } = shown;
+            page.clear();
+            page.append(&parent, &buffer.all_shown());
+            self.count(shown);
         });
         if self.held.get_untracked().is_none() {
             self.to_end();
         }
+        self.mark();
     }
 
-    fn count(self, buffer: &Buffer) {
+    pub(super) fn count(self, shown: &Shown) {
+        let Shown { buffer, page, .. } = shown;
         self.total.set(buffer.len());
         self.dropped.set(buffer.dropped);
-        if untrack(|| self.is_filtered()) {
-            self.found.set(buffer.matching().count());
-        }
+        self.found.set(buffer.shown());
+        self.matches.set(page.matches());
     }
 
     fn to_end(self) {
@@ -361,6 +272,10 @@ impl PaneState {
             Some((true, _)) => self.held.set(Some(0)),
             Some((_, true)) => self.resume(),
             _ => {}
+        }
+        // while lines are followed, they are marked as they are shown
+        if self.held.get_untracked().is_some() {
+            self.mark();
         }
     }
 

@@ -1,11 +1,11 @@
-//! The line above a log: search, state, pause and download.
-use super::{pane::PaneState, stage::Stage};
+//! The lines above a log: search, state, pause and download, and how lines are shown.
+use super::{matches::Step, pane::PaneState, stage::Stage};
 use crate::{
     components::missing_permission,
     format,
     ui::{Button, ButtonKind, Icon, icons},
 };
-use leptos::prelude::*;
+use leptos::{ev::KeyboardEvent, prelude::*};
 
 #[component]
 pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
@@ -69,6 +69,16 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
             }
         })
     };
+    let step = move |event: KeyboardEvent| {
+        if event.key() == "Enter" && !event.is_composing() {
+            event.prevent_default();
+            pane.step(if event.shift_key() {
+                Step::Previous
+            } else {
+                Step::Next
+            });
+        }
+    };
     view! {
         <div class="console-head">
             <div class="search w-full sm:w-60">
@@ -83,8 +93,10 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
                     data-filter=""
                     prop:value=move || pane.needle.get()
                     on:input=move |event| pane.needle.set(event_target_value(&event))
+                    on:keydown=step
                 />
             </div>
+            <MatchTools pane />
             <span class=move || status().0 role="status">
                 <span class="live-dot"></span>
                 {move || status().1}
@@ -102,7 +114,73 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
                     on_click=move |_| pane.download(&file)
                 />
             </span>
+            <span class="log-options">
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || pane.only_matching.get()
+                        on:change=move |event| pane.show_only_matching(event_target_checked(&event))
+                    />
+                    "Only matching lines"
+                </label>
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || pane.unfolds_json.get()
+                        on:change=move |event| pane.unfold_json(event_target_checked(&event))
+                    />
+                    "Unfold JSON"
+                </label>
+            </span>
         </div>
+    }
+    .into_any()
+}
+
+/// The number of matches, and the way from one to the next.
+#[component]
+fn MatchTools(pane: PaneState) -> impl IntoView {
+    let has_none = Signal::derive(move || pane.matches.with(|matches| matches.total() == 0));
+    let count = move || {
+        let matches = pane.matches.get();
+        let total = format::count(matches.total());
+        match (matches.current(), matches.total()) {
+            (_, 0) => "No matches".to_owned(),
+            (Some(current), _) => format!("{} of {total}", format::count(current + 1)),
+            (None, 1) => "1 match".to_owned(),
+            (None, _) => format!("{total} matches"),
+        }
+    };
+    // while lines are followed, the number would be read out several times a second
+    let announced = move || {
+        if pane.held.with(Option::is_some) {
+            "polite"
+        } else {
+            "off"
+        }
+    };
+    view! {
+        <span class="log-matches" hidden=move || pane.needle.with(String::is_empty)>
+            <span class="text-muted" aria-live=announced data-part="matches">{count}</span>
+            <Button
+                label="Previous match"
+                icon=icons::ARROW_UP
+                icon_only=true
+                small=true
+                kind=ButtonKind::Quiet
+                busy=has_none
+                on_click=move |_| pane.step(Step::Previous)
+            />
+            <Button
+                label="Next match"
+                icon=icons::ARROW_DOWN
+                icon_only=true
+                small=true
+                kind=ButtonKind::Quiet
+                busy=has_none
+                on_click=move |_| pane.step(Step::Next)
+            />
+        </span>
     }
     .into_any()
 }
