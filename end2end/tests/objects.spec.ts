@@ -146,6 +146,7 @@ test("finding_p7 the filter of a log stays when timestamps are shown", async ({ 
   await expect(lines).toContainText("order=");
   const filter = page.getByRole("searchbox", { name: "Search in the lines" });
   await filter.fill("LEVEL=WARN");
+  await page.getByLabel("Only matching lines").check();
   await expect(lines).not.toContainText("level=info");
   await page.getByLabel("Timestamps").check();
   await expect(page).toHaveURL(/timestamps=1/);

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
-import { createPod, podReady, unique } from "../support/workloads";
+import { createNamespace, createPod, podReady, remove, unique } from "../support/workloads";
 
 const podOf = (app: string) =>
   admin("acme-prod", "get", "pods", "-n", "shop", "-l", `app=${app}`, "-o", "jsonpath={.items[0].metadata.name}");
@@ -134,7 +134,92 @@ test.describe("logs", () => {
     await page.getByRole("button", { name: /^Follow/ }).click();
     await expect.poll(() => lines(page).innerText()).not.toBe(held);
     await page.getByRole("searchbox", { name: "Search in the lines" }).fill("LEVEL=INFO");
+    await expect(lines(page)).toContainText("level=warn");
+    await page.getByLabel("Only matching lines").check();
     await expect(lines(page)).not.toContainText("level=warn");
+    await expect(lines(page)).toContainText("level=info");
+  });
+
+  /** The text of the current match, and whether it is in the visible part of the log. */
+  const current = (page: Page) =>
+    lines(page).evaluate((view) => {
+      const ranges: AbstractRange[] = [];
+      CSS.highlights.forEach((highlight, name) => {
+        if (name === "log-match-current") highlight.forEach((range) => ranges.push(range));
+      });
+      const [match] = ranges;
+      if (!match) return null;
+      const range = document.createRange();
+      range.setStart(match.startContainer, match.startOffset);
+      range.setEnd(match.endContainer, match.endOffset);
+      const [place, frame] = [range.getBoundingClientRect(), view.getBoundingClientRect()];
+      return { text: range.toString(), visible: place.top >= frame.top && place.bottom <= frame.bottom };
+    });
+
+  test("search shows n of m and moves between matches", async ({ page }) => {
+    const namespace = await createNamespace("search");
+    const rows = "i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo row-$i; done";
+    await createPod(namespace, "search", `echo Needle-one; ${rows}; echo needle-two and NEEDLE-three; sleep infinity`);
+    await podReady(namespace, "search");
+    await signIn(page, "vera", path.pod(namespace, "search", "logs"));
+    await expect(lines(page)).toContainText("needle-two");
+    const search = page.getByRole("searchbox", { name: "Search in the lines" });
+    const matches = page.locator("[data-part=matches]");
+    const [previous, next] = ["Previous match", "Next match"].map((name) => page.getByRole("button", { name })) as [Locator, Locator];
+
+    // the other lines stay, and new ones are still followed
+    await search.fill("needle-");
+    await expect(matches).toHaveText("3 matches");
+    await expect(lines(page)).toContainText("row-150");
+    await expect(page.getByRole("button", { name: "Pause updates" })).toBeVisible();
+
+    await search.press("Enter");
+    await expect(matches).toHaveText("1 of 3");
+    await expect.poll(() => current(page)).toEqual({ text: "Needle-", visible: true });
+    await expect(page.getByRole("button", { name: /^Follow/ })).toBeVisible();
+    await next.click();
+    await expect(matches).toHaveText("2 of 3");
+    await expect.poll(() => current(page)).toEqual({ text: "needle-", visible: true });
+    await search.press("Shift+Enter");
+    await expect(matches).toHaveText("1 of 3");
+    await previous.click();
+    await expect(matches).toHaveText("3 of 3");
+    await expect.poll(() => current(page)).toEqual({ text: "NEEDLE-", visible: true });
+
+    await page.getByLabel("Only matching lines").check();
+    await expect(lines(page)).not.toContainText("row-150");
+    await expect(matches).toHaveText("3 matches");
+    await page.getByLabel("Only matching lines").uncheck();
+    await search.fill("not in the log");
+    await expect(matches).toHaveText("No matches");
+    await expect(next).toHaveAttribute("aria-disabled", "true");
+    expect(await current(page)).toBeNull();
+    await remove(namespace);
+  });
+
+  test("JSON lines are unfolded", async ({ page }) => {
+    const namespace = await createNamespace("json");
+    const line = '{"zone":"b","level":"info","msg":"order placed","order":{"id":7},"alpha":1}';
+    await createPod(namespace, "json", `echo '${line}'; echo plain text; sleep infinity`);
+    await podReady(namespace, "json");
+    await signIn(page, "vera", path.pod(namespace, "json", "logs"));
+    await expect(lines(page)).toContainText(line);
+    const unfold = page.getByLabel("Unfold JSON");
+    await unfold.check();
+    const unfolded = ["order placed", "    zone: b", "    level: info", "    order:", "        id: 7", "    alpha: 1", "plain text"].join("\n");
+    await expect.poll(() => lines(page).innerText()).toContain(unfolded);
+
+    // the choice is remembered, and what is saved are the lines as they were written
+    await page.reload();
+    await expect(unfold).toBeChecked();
+    await expect.poll(() => lines(page).innerText()).toContain(unfolded);
+    await page.getByLabel("Timestamps").check();
+    await expect(lines(page)).toContainText(/\d{4}-\d\d-\d\dT\S+ order placed/);
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+    expect(readFileSync(await file.path(), "utf8")).toContain(` ${line}\n`);
+    await unfold.uncheck();
+    await expect(lines(page)).toContainText(line);
+    await remove(namespace);
   });
 });
 
