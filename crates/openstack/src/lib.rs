@@ -4,6 +4,7 @@
 //! Portico's own token, for the few calls that a user's cannot make, belongs to a
 //! [`keystone::ServiceAccount`]. Every call has one of three results, which are never confused:
 //! what was requested, a refusal ([`keystone::Error::is_refusal`]), or an outage (everything else).
+mod http;
 pub mod keystone;
 
 pub use keystone::config::{self, KeystoneConfig};

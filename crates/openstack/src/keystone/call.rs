@@ -4,16 +4,16 @@ use super::client::Client;
 use super::endpoints::Endpoint;
 use super::error::{Error, Unavailable};
 use super::metrics;
+use crate::http::{AUTH_TOKEN, secret_header};
 use jiff::Timestamp;
-use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::SecretString;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
 
-const AUTH_TOKEN: HeaderName = HeaderName::from_static("x-auth-token");
 pub(super) const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
 pub(super) const RECEIPT: HeaderName = HeaderName::from_static("openstack-auth-receipt");
 /// Maximum size of a response body, in bytes. Responses without a catalogue are under 2 KiB; a user
@@ -196,16 +196,4 @@ pub(super) fn own_token(token: &SecretString) -> Result<HeaderMap, Error> {
 pub(super) fn asking_token(token: &SecretString) -> Result<HeaderMap, Error> {
     let value = secret_header(token).ok_or(Error::InvalidToken)?;
     Ok(HeaderMap::from_iter([(AUTH_TOKEN, value)]))
-}
-
-/// Returns `None` for what Keystone never issues: empty, or with characters that no header may
-/// hold.
-pub(super) fn secret_header(secret: &SecretString) -> Option<HeaderValue> {
-    let text = secret.expose_secret();
-    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return None;
-    }
-    let mut value = HeaderValue::from_str(text).ok()?;
-    value.set_sensitive(true);
-    Some(value)
 }

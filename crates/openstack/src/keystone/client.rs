@@ -1,17 +1,18 @@
 //! The HTTP client for Keystone.
 use super::answer::Answer;
-use super::call::{Call, RECEIPT, SUBJECT_TOKEN, asking_token, own_token, secret_header};
+use super::call::{Call, RECEIPT, SUBJECT_TOKEN, asking_token, own_token};
 use super::endpoints::Endpoints;
 use super::error::Error;
 use super::login::{ApplicationCredential, Login, Scope};
 use super::skew::Skew;
 use super::token::{AuthOutcome, IssuedToken, Revoked, TokenDetails, Version};
 use super::{metrics, wire};
+use crate::http::{self, AuthoritiesError, secret_header};
 use crate::keystone::config::{InvalidConfig, KeystoneConfig};
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::identity::{Named, Project};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Certificate, Method, redirect};
+use reqwest::{Certificate, Method};
 use secrecy::SecretString;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -52,7 +53,17 @@ pub enum BuildError {
     Http(#[from] reqwest::Error),
 }
 
-/// Requests no catalogue, which has tens of KiB on a real cloud and is not read here.
+impl From<AuthoritiesError> for BuildError {
+    fn from(error: AuthoritiesError) -> Self {
+        match error {
+            AuthoritiesError::Read { path, source } => Self::CaFile { path, source },
+            AuthoritiesError::Empty { path } => Self::CaContent { path },
+            AuthoritiesError::Pem(error) => Self::Http(error),
+        }
+    }
+}
+
+/// Requests no catalogue, which has tens of KiB on a real cloud; [`Client::catalog`] reads it.
 const NO_CATALOG: Option<Cow<'static, str>> = Some(Cow::Borrowed("nocatalog"));
 
 impl Client {
@@ -62,17 +73,7 @@ impl Client {
     /// If the section is invalid or the CA file cannot be used.
     pub fn new(config: &KeystoneConfig) -> Result<Self, BuildError> {
         let authorities = match &config.ca_file {
-            Some(path) => {
-                let pem = std::fs::read(path).map_err(|source| BuildError::CaFile {
-                    path: path.clone(),
-                    source,
-                })?;
-                let certificates = Certificate::from_pem_bundle(&pem)?;
-                if certificates.is_empty() {
-                    return Err(BuildError::CaContent { path: path.clone() });
-                }
-                certificates
-            }
+            Some(path) => http::authorities_in(path)?,
             None => Vec::new(),
         };
         Self::build(config, reqwest::Client::builder().no_proxy(), authorities)
@@ -88,13 +89,9 @@ impl Client {
         authority: Option<&str>,
     ) -> Result<Self, BuildError> {
         let authorities = match authority {
-            Some(pem) => Certificate::from_pem_bundle(pem.as_bytes())?,
+            Some(pem) => http::authorities_of(pem)?,
             None => Vec::new(),
         };
-        if authority.is_some() && authorities.is_empty() {
-            let path = "the pinned authority".into();
-            return Err(BuildError::CaContent { path });
-        }
         Self::build(config, reqwest::Client::builder(), authorities)
     }
 
@@ -105,24 +102,8 @@ impl Client {
     ) -> Result<Self, BuildError> {
         config.validate()?;
         metrics::describe();
-        // fails if the process has installed one already, which is fine
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut builder = builder
-            .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
-            // a redirect would send the token to its target
-            .redirect(redirect::Policy::none())
-            .timeout(config.timeout)
-            .connect_timeout(config.timeout.min(Duration::from_secs(2)))
-            // shorter than servers keep idle connections, so that few are found closed
-            .pool_idle_timeout(Duration::from_secs(4));
-        if !authorities.is_empty() {
-            builder = builder.tls_built_in_root_certs(false);
-        }
-        for certificate in authorities {
-            builder = builder.add_root_certificate(certificate);
-        }
         Ok(Self {
-            http: builder.build()?,
+            http: http::build(builder, authorities, config.timeout)?,
             endpoints: Endpoints::new(config),
             timeout: config.timeout,
             calls: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)),

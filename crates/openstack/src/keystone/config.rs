@@ -1,11 +1,12 @@
 //! The configuration section `[keystone]`.
 use super::service_account::{InvalidServiceAccount, ServiceAccountConfig};
+use crate::http::is_private;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
-use url::{Host, Url};
+use url::Url;
 
 /// `[keystone]`: the cloud's identity service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -122,17 +123,6 @@ impl KeystoneConfig {
         }
         Ok(())
     }
-}
-
-/// Returns whether a URL is encrypted, or does not leave this machine.
-fn is_private(url: &Url) -> bool {
-    url.scheme() == "https"
-        || match url.host() {
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            None => false,
-        }
 }
 
 fn is_identity_api(url: &Url) -> bool {

@@ -6,11 +6,12 @@
 //! that reaches Keystone without passing that server can claim anything. So there are two ways: a
 //! bearer token that the web server verifies, or headers set by Portico, sent to a port that no
 //! other client can reach.
-use super::call::{Call, secret_header};
+use super::call::Call;
 use super::client::Client;
 use super::endpoints::Endpoints;
 use super::error::Error;
 use super::token::IssuedToken;
+use crate::http::secret_header;
 use crate::keystone::config::{InvalidConfig, KeystoneConfig};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Method, StatusCode, Url};

@@ -5,6 +5,7 @@ mod answer;
 pub mod application_credentials;
 pub mod assignments;
 mod call;
+pub mod catalog;
 mod circuit;
 mod client;
 pub mod config;
@@ -19,6 +20,7 @@ pub mod token;
 mod wire;
 
 pub use assignments::{ListedProject, ListedUser, RoleAssignment};
+pub use catalog::{Catalog, CatalogEndpoint};
 pub use client::{BuildError, Client};
 pub use error::Error;
 pub use federation::{Assertion, FederatedProtocol, FederationError};
