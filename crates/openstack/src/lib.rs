@@ -1,10 +1,17 @@
-//! Clients of the OpenStack services that Portico uses: Keystone's identity API v3.
+//! Clients of the OpenStack services that Portico uses: Keystone's identity API v3 and
+//! Magnum.
 //!
 //! A token is an argument of each call and never a client's state: one client serves all users.
 //! Portico's own token, for the few calls that a user's cannot make, belongs to a
 //! [`keystone::ServiceAccount`]. Every call has one of three results, which are never confused:
-//! what was requested, a refusal ([`keystone::Error::is_refusal`]), or an outage (everything else).
+//! what was requested, a refusal ([`keystone::Error::is_refusal`], [`rest::Error::is_refusal`]), or
+//! an outage (everything else).
+//!
+//! The services but Keystone share the HTTP client and the errors of [`rest`]; where they are comes
+//! from the catalogue of each token ([`keystone::Client::catalog`]).
 mod http;
 pub mod keystone;
+pub mod magnum;
+pub mod rest;
 
 pub use keystone::config::{self, KeystoneConfig};
