@@ -11,7 +11,9 @@
 //! from the catalogue of each token ([`keystone::Client::catalog`]).
 mod http;
 pub mod keystone;
+mod lenient;
 pub mod magnum;
+mod open_enum;
 pub mod rest;
 
 pub use keystone::config::{self, KeystoneConfig};

@@ -1,8 +1,12 @@
 //! The client, and the negotiation of versions.
 use super::version::{Feature, Features, OWN};
-use crate::rest::{Answer, Call, Error, ErrorKind, RestClient, ScopedToken, Service, VersionRange};
+use crate::rest::{
+    Answer, Call, Collection, Error, ErrorKind, Listing, RestClient, ScopedToken, Service,
+    VersionRange,
+};
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -84,6 +88,31 @@ impl Client {
         let prepared = self.prepare(token, features, &call).await?;
         self.rest
             .run(Service::Magnum, token, prepared, &understand)
+            .await
+    }
+
+    /// Returns all pages of a collection, as [`Self::run`] sends a call.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub(super) async fn list<T: DeserializeOwned>(
+        &self,
+        token: &ScopedToken,
+        features: &[Feature],
+        call: Call,
+        collection: &Collection<T>,
+    ) -> Result<Listing<T>, Error> {
+        let prepared = self.prepare(token, features, &call).await?;
+        let result = self
+            .rest
+            .list(Service::Magnum, token, prepared, collection)
+            .await;
+        if !self.learn(token, &call, &result) {
+            return result;
+        }
+        let prepared = self.prepare(token, features, &call).await?;
+        self.rest
+            .list(Service::Magnum, token, prepared, collection)
             .await
     }
 

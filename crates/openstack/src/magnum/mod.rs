@@ -9,5 +9,5 @@ mod stats;
 mod version;
 
 pub use client::Client;
-pub use stats::Stats;
+pub use stats::{Conductor, ConductorState, Stats};
 pub use version::{Feature, Features};

@@ -1,7 +1,10 @@
-//! Numbers of clusters and nodes.
+//! Numbers of clusters and nodes, and the state of Magnum's own processes.
 use super::client::Client;
 use super::version::Feature;
-use crate::rest::{Call, Error, ScopedToken};
+use crate::lenient;
+use crate::open_enum::open_enum;
+use crate::rest::{Call, Collection, Error, Listing, ScopedToken};
+use jiff::Timestamp;
 use reqwest::StatusCode;
 use serde::Deserialize;
 
@@ -11,6 +14,32 @@ pub struct Stats {
     pub clusters: u64,
     /// Control plane nodes included.
     pub nodes: u64,
+}
+
+open_enum! {
+    /// Whether a process of Magnum reports itself.
+    pub enum ConductorState {
+        Up = "up",
+        Down = "down",
+    }
+}
+
+/// A process of Magnum that carries out what its API accepts.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Conductor {
+    pub id: i64,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub host: String,
+    /// `magnum-conductor`.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub binary: String,
+    pub state: ConductorState,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub disabled: bool,
+    #[serde(default)]
+    pub disabled_reason: Option<String>,
+    #[serde(default, deserialize_with = "lenient::time")]
+    pub updated_at: Option<Timestamp>,
 }
 
 impl Client {
@@ -32,5 +61,35 @@ impl Client {
             answer.json(&[StatusCode::OK])
         })
         .await
+    }
+
+    /// Returns Magnum's conductors: for an admin's token.
+    ///
+    /// # Errors
+    /// [`crate::rest::ErrorKind::Forbidden`] for others.
+    pub async fn conductors(&self, token: &ScopedToken) -> Result<Listing<Conductor>, Error> {
+        let collection = Collection {
+            key: "mservices",
+            id: |conductor: &Conductor| conductor.id.to_string(),
+        };
+        let call = Call::get("conductors", "mservices");
+        self.list(token, &[], call, &collection).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conductors_of_a_real_magnum_are_read() {
+        #[derive(Deserialize)]
+        struct Conductors {
+            mservices: Vec<Conductor>,
+        }
+        let conductors: Conductors =
+            serde_json::from_str(include_str!("fixtures/mservices_admin.json")).unwrap();
+        assert_eq!(conductors.mservices[0].state, ConductorState::Up);
+        assert_eq!(conductors.mservices[0].binary, "magnum-conductor");
     }
 }

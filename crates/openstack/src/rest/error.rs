@@ -1,5 +1,6 @@
 //! Errors of calls to services.
 use super::microversion::{Microversion, VersionRange};
+use super::names::AmbiguousName;
 use super::options::EndpointError;
 use super::service::Service;
 use crate::keystone::error::Unavailable;
@@ -53,6 +54,9 @@ pub enum ErrorKind {
     /// 404, in the service's own format.
     #[error("not found{}", detail(.0))]
     NotFound(String),
+    /// Several objects have the requested name.
+    #[error(transparent)]
+    Ambiguous(#[from] AmbiguousName),
     /// 409: the object's state or another object does not permit it.
     #[error("it conflicts with the present state{}", detail(.0))]
     Conflict(String),
@@ -131,6 +135,7 @@ impl Error {
             ErrorKind::QuotaExceeded(_) => {
                 "delete what is not needed, or ask the cloud's operator for more"
             }
+            ErrorKind::Ambiguous(_) => "use the ID instead of the name",
             ErrorKind::NotAvailable(_) => "ask the cloud's operator for an upgrade of the service",
             ErrorKind::Fault { .. } => {
                 "report the request ID to the cloud's operator, who finds it in the service's log"

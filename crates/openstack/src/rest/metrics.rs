@@ -18,7 +18,7 @@ pub(super) fn record<T>(
         Err(ErrorKind::Forbidden(_)) => "forbidden",
         Err(ErrorKind::QuotaExceeded(_)) => "quota",
         Err(ErrorKind::NotFound(_)) => "not_found",
-        Err(ErrorKind::Conflict(_)) => "conflict",
+        Err(ErrorKind::Conflict(_) | ErrorKind::Ambiguous(_)) => "conflict",
         Err(ErrorKind::Invalid(_)) => "bad_request",
         Err(ErrorKind::NotAvailable(_) | ErrorKind::Incompatible(_)) => "version",
         Err(ErrorKind::Endpoint(_)) => "no_endpoint",

@@ -1,4 +1,4 @@
-//! What the clients of all services but Keystone share: endpoints, calls, errors.
+//! What the clients of all services but Keystone share: endpoints, calls, errors, pages, names.
 //!
 //! [`RestClient`] sends requests and holds no token; a [`ScopedToken`] is an argument of every call.
 mod answer;
@@ -8,7 +8,9 @@ pub mod error;
 mod fault;
 mod metrics;
 pub mod microversion;
+mod names;
 pub mod options;
+mod paging;
 mod service;
 #[cfg(test)]
 pub(crate) mod test_server;
@@ -21,5 +23,8 @@ pub use client::{BuildError, RestClient, ScopedToken};
 pub use error::{Effect, Error, ErrorKind, NotAvailable};
 pub use metrics::describe_metrics;
 pub use microversion::{InvalidMicroversion, Microversion, VersionRange};
+pub use names::{AmbiguousName, Candidate, resolve};
 pub use options::{EndpointError, ServiceOptions};
+pub(crate) use paging::Collection;
+pub use paging::{Cut, Listing};
 pub use service::Service;

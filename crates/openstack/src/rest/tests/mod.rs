@@ -2,6 +2,7 @@ use super::*;
 use serde_json::{Value, json};
 
 mod calls;
+mod paging;
 
 const SERVICE: Service = Service::Magnum;
 
