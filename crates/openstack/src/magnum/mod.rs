@@ -5,9 +5,20 @@
 //! later, or ignored in a state that forbids them; whether they are is seen in the object's status
 //! and times.
 mod client;
+mod cluster;
+mod cluster_request;
+mod clusters;
+mod patch;
 mod stats;
+mod status;
+#[cfg(test)]
+mod tests;
 mod version;
 
 pub use client::Client;
+pub use cluster::Cluster;
+pub use cluster_request::{ClusterChange, NewCluster, Resize, Upgrade};
+pub use patch::{PatchOperation, PatchValue};
 pub use stats::{Conductor, ConductorState, Stats};
+pub use status::{HealthStatus, Status};
 pub use version::{Feature, Features};

@@ -56,6 +56,12 @@ impl Call {
         Self::new(operation, Method::GET, path)
     }
 
+    /// Returns the call with a JSON body.
+    pub fn with_body(mut self, body: Value) -> Self {
+        self.body = Some(body);
+        self
+    }
+
     /// Returns the call with one more argument in its query.
     pub fn with_query(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.query.push((name, value.into()));

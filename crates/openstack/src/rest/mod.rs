@@ -25,6 +25,6 @@ pub use metrics::describe_metrics;
 pub use microversion::{InvalidMicroversion, Microversion, VersionRange};
 pub use names::{AmbiguousName, Candidate, resolve};
 pub use options::{EndpointError, ServiceOptions};
-pub(crate) use paging::Collection;
+pub(crate) use paging::{Collection, PAGE_SIZE};
 pub use paging::{Cut, Listing};
 pub use service::Service;

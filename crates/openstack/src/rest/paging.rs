@@ -17,6 +17,8 @@ use url::form_urlencoded;
 /// Maximum number of entries in one list; a project has a few hundred volumes and ports.
 const MAX_ITEMS: usize = 20_000;
 const MAX_PAGES: usize = 50;
+/// The size of pages that is asked for.
+pub(crate) const PAGE_SIZE: &str = "500";
 
 /// A list, without duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -192,10 +192,17 @@ async fn a_message_that_quotes_the_token_is_shown_without_it() {
 }
 
 #[tokio::test]
-async fn answers_have_a_maximum_size() {
+async fn answers_and_requests_have_a_maximum_size() {
     let long = format!("\"{}\"", "x".repeat(5 * 1024 * 1024));
     let error = error_of(Method::GET, Reply::Raw(200, "x: y", long)).await;
     assert_eq!(error.kind, ErrorKind::Malformed("it is longer than 4 MiB"));
+    let server = TestServer::start(|_| Reply::Json(200, json!({}))).await;
+    let body = json!({"csr": "x".repeat(70_000)});
+    let call = Call::new("test", Method::POST, "x").with_body(body);
+    let client = TestServer::client();
+    let result = client.run(SERVICE, &server.token(), call, |_| Ok(())).await;
+    assert!(matches!(result.unwrap_err().kind, ErrorKind::Invalid(_)));
+    assert!(server.calls().is_empty());
 }
 
 #[tokio::test]
