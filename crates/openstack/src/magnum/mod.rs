@@ -8,6 +8,8 @@ mod client;
 mod cluster;
 mod cluster_request;
 mod clusters;
+mod node_group;
+mod node_groups;
 mod patch;
 mod stats;
 mod status;
@@ -18,6 +20,10 @@ mod version;
 pub use client::Client;
 pub use cluster::Cluster;
 pub use cluster_request::{ClusterChange, NewCluster, Resize, Upgrade};
+pub use node_group::{
+    MaxNodeCount, NewNodeGroup, NodeGroup, NodeGroupChange, NodeGroupSummary, NodeTaint,
+    TaintEffect,
+};
 pub use patch::{PatchOperation, PatchValue};
 pub use stats::{Conductor, ConductorState, Stats};
 pub use status::{HealthStatus, Status};

@@ -6,6 +6,7 @@ use uuid::Uuid;
 
 mod clusters;
 mod names;
+mod node_groups;
 mod stats;
 mod versions;
 
