@@ -13,6 +13,7 @@ mod node_groups;
 mod patch;
 mod stats;
 mod status;
+mod template;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -27,4 +28,5 @@ pub use node_group::{
 pub use patch::{PatchOperation, PatchValue};
 pub use stats::{Conductor, ConductorState, Stats};
 pub use status::{HealthStatus, Status};
+pub use template::{ClusterTemplate, NewClusterTemplate};
 pub use version::{Feature, Features};

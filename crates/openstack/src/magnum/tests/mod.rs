@@ -8,6 +8,7 @@ mod clusters;
 mod names;
 mod node_groups;
 mod stats;
+mod templates;
 mod versions;
 
 const CLUSTER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0e";
