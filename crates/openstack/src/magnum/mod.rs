@@ -4,6 +4,7 @@
 //! the calls that end with `_named`. Most changes are only accepted by Magnum and carried out
 //! later, or ignored in a state that forbids them; whether they are is seen in the object's status
 //! and times.
+mod certificate;
 mod client;
 mod cluster;
 mod cluster_request;
@@ -18,6 +19,7 @@ mod template;
 mod tests;
 mod version;
 
+pub use certificate::Authority;
 pub use client::Client;
 pub use cluster::Cluster;
 pub use cluster_request::{ClusterChange, NewCluster, Resize, Upgrade};

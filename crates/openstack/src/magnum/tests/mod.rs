@@ -4,7 +4,9 @@ use crate::rest::test_server::{PROJECT, Received, Reply, TestServer};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+mod certificates;
 mod clusters;
+mod features;
 mod names;
 mod node_groups;
 mod stats;
