@@ -12,6 +12,7 @@ mod clusters;
 mod node_group;
 mod node_groups;
 mod patch;
+mod quota;
 mod stats;
 mod status;
 mod template;
@@ -28,6 +29,7 @@ pub use node_group::{
     TaintEffect,
 };
 pub use patch::{PatchOperation, PatchValue};
+pub use quota::Quota;
 pub use stats::{Conductor, ConductorState, Stats};
 pub use status::{HealthStatus, Status};
 pub use template::{ClusterTemplate, NewClusterTemplate};

@@ -28,3 +28,10 @@ pub use options::{EndpointError, ServiceOptions};
 pub(crate) use paging::{Collection, PAGE_SIZE};
 pub use paging::{Cut, Listing};
 pub use service::Service;
+
+/// Returns whether a text may be one segment of a path: IDs of OpenStack services are hexadecimal,
+/// a UUID or a word; nothing else becomes part of a path.
+pub(crate) fn is_id(id: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    (1..=255).contains(&id.len()) && id.bytes().all(plain)
+}

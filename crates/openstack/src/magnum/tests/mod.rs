@@ -9,6 +9,7 @@ mod clusters;
 mod features;
 mod names;
 mod node_groups;
+mod quotas;
 mod stats;
 mod templates;
 mod versions;
