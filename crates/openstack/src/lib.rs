@@ -13,6 +13,7 @@ mod http;
 pub mod keystone;
 mod lenient;
 pub mod magnum;
+pub mod nova;
 mod open_enum;
 pub mod rest;
 

@@ -8,8 +8,9 @@ use crate::http::{AUTH_TOKEN, secret_header};
 use crate::keystone::error::Unavailable;
 use portico_transport::TransportFault;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Method, Url};
+use reqwest::{Method, StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
@@ -90,6 +91,22 @@ impl RestClient {
         url.set_path(&format!("{}/{}", base.path(), call.path));
         self.run_at(service, url, Some(&token.token), call, understand)
             .await
+    }
+
+    /// Reads one object.
+    ///
+    /// # Errors
+    /// As [`Self::run`], and [`ErrorKind::Malformed`] for unexpected content.
+    pub(crate) async fn read<T: DeserializeOwned>(
+        &self,
+        service: Service,
+        token: &ScopedToken,
+        call: Call,
+    ) -> Result<T, Error> {
+        self.run(service, token, call, |answer| {
+            answer.json(&[StatusCode::OK])
+        })
+        .await
     }
 
     /// Sends a call to a URL of `service`, with or without a token.

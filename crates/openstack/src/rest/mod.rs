@@ -11,11 +11,13 @@ pub mod microversion;
 mod names;
 pub mod options;
 mod paging;
+mod quota;
 mod service;
 #[cfg(test)]
 pub(crate) mod test_server;
 #[cfg(test)]
 mod tests;
+mod zone;
 
 pub(crate) use answer::Answer;
 pub(crate) use call::Call;
@@ -27,7 +29,10 @@ pub use names::{AmbiguousName, Candidate, resolve};
 pub use options::{EndpointError, ServiceOptions};
 pub(crate) use paging::{Collection, PAGE_SIZE};
 pub use paging::{Cut, Listing};
+pub use quota::QuotaUsage;
 pub use service::Service;
+pub use zone::AvailabilityZone;
+pub(crate) use zone::ZonesAnswer;
 
 /// Returns whether a text may be one segment of a path: IDs of OpenStack services are hexadecimal,
 /// a UUID or a word; nothing else becomes part of a path.

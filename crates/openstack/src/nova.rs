@@ -1,0 +1,300 @@
+//! What Portico reads of Nova's API (`compute`), version 2.1: limits, flavors, key pairs,
+//! availability zones and servers.
+use crate::lenient;
+use crate::open_enum::open_enum;
+use crate::rest::{
+    AvailabilityZone, Call, Candidate, Collection, Error, Listing, PAGE_SIZE, QuotaUsage,
+    RestClient, ScopedToken, Service, ZonesAnswer,
+};
+use jiff::Timestamp;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A client of Nova; cheap to clone, holds no token.
+#[derive(Clone, Debug)]
+pub struct Client {
+    rest: RestClient,
+}
+
+/// What a project uses of Nova, and may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ComputeLimits {
+    pub instances: QuotaUsage,
+    /// Virtual CPUs.
+    pub cores: QuotaUsage,
+    /// In MiB.
+    pub ram: QuotaUsage,
+    /// Nova does not report the use of it on every cloud; it is 0 there.
+    pub server_groups: QuotaUsage,
+}
+
+/// A size of servers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Flavor {
+    pub id: String,
+    pub name: String,
+    pub vcpus: u32,
+    /// In MiB.
+    pub ram: u64,
+    /// In GiB; 0: the disk is as large as the image.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub disk: u64,
+    #[serde(rename = "os-flavor-access:is_public", default)]
+    pub is_public: Option<bool>,
+    #[serde(
+        rename = "OS-FLV-DISABLED:disabled",
+        default,
+        deserialize_with = "lenient::or_default"
+    )]
+    pub disabled: bool,
+}
+
+impl Flavor {
+    /// Returns what distinguishes it from others with the same name.
+    pub fn candidate(&self) -> Candidate {
+        Candidate {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            status: None,
+            created_at: None,
+        }
+    }
+}
+
+/// A user's key pair for SSH; Nova has the public key only.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct KeyPair {
+    /// Unique for a user.
+    pub name: String,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub fingerprint: String,
+}
+
+open_enum! {
+    /// The state of a server.
+    pub enum ServerStatus {
+        Active = "ACTIVE",
+        Build = "BUILD",
+        Deleted = "DELETED",
+        Error = "ERROR",
+        HardReboot = "HARD_REBOOT",
+        Migrating = "MIGRATING",
+        Password = "PASSWORD",
+        Paused = "PAUSED",
+        Reboot = "REBOOT",
+        Rebuild = "REBUILD",
+        Rescue = "RESCUE",
+        Resize = "RESIZE",
+        RevertResize = "REVERT_RESIZE",
+        Shelved = "SHELVED",
+        ShelvedOffloaded = "SHELVED_OFFLOADED",
+        Shutoff = "SHUTOFF",
+        SoftDeleted = "SOFT_DELETED",
+        Suspended = "SUSPENDED",
+        Unknown = "UNKNOWN",
+        VerifyResize = "VERIFY_RESIZE",
+    }
+}
+
+/// A server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Server {
+    pub id: String,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub name: String,
+    pub status: ServerStatus,
+    /// What Nova is doing with it, for example `spawning`.
+    #[serde(rename = "OS-EXT-STS:task_state", default)]
+    pub task_state: Option<String>,
+    /// Why it is in the state `ERROR`.
+    #[serde(default)]
+    pub fault: Option<ServerFault>,
+    /// By the name of the network.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub addresses: BTreeMap<String, Vec<Address>>,
+    #[serde(default)]
+    pub flavor: Option<FlavorRef>,
+    #[serde(rename = "OS-EXT-AZ:availability_zone", default)]
+    pub availability_zone: Option<String>,
+    #[serde(default, deserialize_with = "lenient::texts")]
+    pub metadata: BTreeMap<String, String>,
+    #[serde(
+        rename = "os-extended-volumes:volumes_attached",
+        default,
+        deserialize_with = "lenient::or_default"
+    )]
+    pub volumes: Vec<VolumeRef>,
+    #[serde(rename = "created", default, deserialize_with = "lenient::time")]
+    pub created_at: Option<Timestamp>,
+    #[serde(rename = "updated", default, deserialize_with = "lenient::time")]
+    pub updated_at: Option<Timestamp>,
+}
+
+/// Why a server failed.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ServerFault {
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub message: String,
+}
+
+/// An address of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Address {
+    #[serde(rename = "addr")]
+    pub address: String,
+    /// `fixed` or `floating`.
+    #[serde(rename = "OS-EXT-IPS:type", default)]
+    pub kind: Option<String>,
+}
+
+/// The ID of a server's flavor.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct FlavorRef {
+    pub id: String,
+}
+
+/// The ID of an attached volume.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct VolumeRef {
+    pub id: String,
+}
+
+impl Client {
+    /// Makes a client on a client for services; sends no request yet.
+    pub fn new(rest: RestClient) -> Self {
+        Self { rest }
+    }
+
+    /// Returns what the token's project uses, and may use.
+    ///
+    /// # Errors
+    /// If Nova cannot be asked or refuses.
+    pub async fn limits(&self, token: &ScopedToken) -> Result<ComputeLimits, Error> {
+        let call = Call::get("limits", "limits");
+        let answer: LimitsAnswer = self.rest.read(Service::Nova, token, call).await?;
+        Ok(answer.limits.absolute.into())
+    }
+
+    /// Returns the flavors that the project may use.
+    ///
+    /// # Errors
+    /// If Nova cannot be asked or refuses.
+    pub async fn flavors(&self, token: &ScopedToken) -> Result<Listing<Flavor>, Error> {
+        let call = Call::get("flavors", "flavors/detail").with_query("limit", PAGE_SIZE);
+        let collection = Collection {
+            key: "flavors",
+            id: |flavor: &Flavor| flavor.id.clone(),
+        };
+        self.rest
+            .list(Service::Nova, token, call, &collection)
+            .await
+    }
+
+    /// Returns the key pairs of the token's user.
+    ///
+    /// # Errors
+    /// If Nova cannot be asked or refuses.
+    pub async fn key_pairs(&self, token: &ScopedToken) -> Result<Vec<KeyPair>, Error> {
+        let call = Call::get("key_pairs", "os-keypairs");
+        let answer: KeyPairsAnswer = self.rest.read(Service::Nova, token, call).await?;
+        Ok(answer.keypairs.into_iter().map(|one| one.keypair).collect())
+    }
+
+    /// Returns the zones in which servers can be.
+    ///
+    /// # Errors
+    /// If Nova cannot be asked or refuses.
+    pub async fn availability_zones(
+        &self,
+        token: &ScopedToken,
+    ) -> Result<Vec<AvailabilityZone>, Error> {
+        let call = Call::get("availability_zones", "os-availability-zone");
+        let answer: ZonesAnswer = self.rest.read(Service::Nova, token, call).await?;
+        Ok(answer.into())
+    }
+
+    /// Returns the project's servers whose name begins with `prefix`, empty for all. The servers
+    /// of a cluster have names that the driver derives from the cluster's backend ID or name.
+    ///
+    /// # Errors
+    /// If Nova cannot be asked or refuses.
+    pub async fn servers(
+        &self,
+        token: &ScopedToken,
+        prefix: &str,
+    ) -> Result<Listing<Server>, Error> {
+        let mut call = Call::get("servers", "servers/detail").with_query("limit", PAGE_SIZE);
+        // a regular expression for Nova: it finds more than the prefix, and never less
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if !prefix.is_empty() && prefix.bytes().all(plain) {
+            call = call.with_query("name", prefix);
+        }
+        let collection = Collection {
+            key: "servers",
+            id: |server: &Server| server.id.clone(),
+        };
+        let servers = self
+            .rest
+            .list(Service::Nova, token, call, &collection)
+            .await?;
+        Ok(servers.filtered(|server| server.name.starts_with(prefix)))
+    }
+}
+
+#[derive(Deserialize)]
+struct LimitsAnswer {
+    limits: Limits,
+}
+
+#[derive(Deserialize)]
+struct Limits {
+    absolute: AbsoluteLimits,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AbsoluteLimits {
+    max_total_instances: i64,
+    total_instances_used: i64,
+    max_total_cores: i64,
+    total_cores_used: i64,
+    #[serde(rename = "maxTotalRAMSize")]
+    max_total_ram: i64,
+    #[serde(rename = "totalRAMUsed")]
+    total_ram_used: i64,
+    #[serde(default = "unlimited")]
+    max_server_groups: i64,
+    #[serde(default)]
+    total_server_groups_used: i64,
+}
+
+fn unlimited() -> i64 {
+    -1
+}
+
+impl From<AbsoluteLimits> for ComputeLimits {
+    fn from(limits: AbsoluteLimits) -> Self {
+        Self {
+            instances: QuotaUsage::of(limits.total_instances_used, limits.max_total_instances),
+            cores: QuotaUsage::of(limits.total_cores_used, limits.max_total_cores),
+            ram: QuotaUsage::of(limits.total_ram_used, limits.max_total_ram),
+            server_groups: QuotaUsage::of(
+                limits.total_server_groups_used,
+                limits.max_server_groups,
+            ),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct KeyPairsAnswer {
+    keypairs: Vec<KeyPairEntry>,
+}
+
+#[derive(Deserialize)]
+struct KeyPairEntry {
+    keypair: KeyPair,
+}
+
+#[cfg(test)]
+mod tests;
