@@ -9,6 +9,7 @@
 //!
 //! The services but Keystone share the HTTP client and the errors of [`rest`]; where they are comes
 //! from the catalogue of each token ([`keystone::Client::catalog`]).
+pub mod cinder;
 mod http;
 pub mod keystone;
 mod lenient;
