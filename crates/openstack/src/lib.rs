@@ -14,6 +14,7 @@ mod http;
 pub mod keystone;
 mod lenient;
 pub mod magnum;
+pub mod neutron;
 pub mod nova;
 mod open_enum;
 pub mod rest;
