@@ -16,6 +16,7 @@ mod lenient;
 pub mod magnum;
 pub mod neutron;
 pub mod nova;
+pub mod octavia;
 mod open_enum;
 pub mod rest;
 
