@@ -1,5 +1,5 @@
-//! Clients of the OpenStack services that Portico uses: Keystone's identity API v3 and
-//! Magnum.
+//! Clients of the OpenStack services that Portico uses: Keystone's identity API v3, Magnum, and the
+//! parts of Nova, Neutron, Cinder, Octavia and Glance that show what a cluster needs and uses.
 //!
 //! A token is an argument of each call and never a client's state: one client serves all users.
 //! Portico's own token, for the few calls that a user's cannot make, belongs to a
@@ -10,6 +10,7 @@
 //! The services but Keystone share the HTTP client and the errors of [`rest`]; where they are comes
 //! from the catalogue of each token ([`keystone::Client::catalog`]).
 pub mod cinder;
+pub mod glance;
 mod http;
 pub mod keystone;
 mod lenient;
