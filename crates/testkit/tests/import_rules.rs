@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, process::Command};
 /// What each package of ours may depend on, of ours.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-domain", &[]),
+    ("portico-lifecycle", &[]),
     ("portico-runtime", &[]),
     ("portico-transport", &[]),
     ("portico-assertion", &["portico-domain"]),
@@ -57,6 +58,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "portico-cli",
             "portico-cluster-sync",
             "portico-access-policy",
+            "portico-lifecycle",
         ],
     ),
     (
@@ -64,6 +66,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "portico-domain",
             "portico-assertion",
+            "portico-lifecycle",
             "portico-openstack",
             "portico-runtime",
         ],

@@ -1,0 +1,11 @@
+//! The rules of the lifecycle of clusters that Magnum makes.
+//!
+//! Everything here is computed from values: no I/O, no HTTP, no clock. Callers (the panel and the
+//! command line) read Magnum, Nova, Neutron, Cinder and Octavia, map the answers to the plain types of
+//! this crate, and pass the time. So both show the same plans, checks, progress and explanations.
+pub mod capabilities;
+pub mod driver;
+pub mod status;
+
+#[cfg(test)]
+mod tests;

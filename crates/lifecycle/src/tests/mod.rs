@@ -1,0 +1,2 @@
+mod capabilities;
+mod status;
