@@ -5,6 +5,7 @@
 //! this crate, and pass the time. So both show the same plans, checks, progress and explanations.
 pub mod capabilities;
 pub mod driver;
+pub mod failure;
 pub mod status;
 
 #[cfg(test)]

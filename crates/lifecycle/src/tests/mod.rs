@@ -1,2 +1,3 @@
 mod capabilities;
+mod failure;
 mod status;
