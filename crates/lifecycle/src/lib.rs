@@ -6,6 +6,8 @@
 pub mod capabilities;
 pub mod driver;
 pub mod failure;
+pub mod labels;
+pub mod quota;
 pub mod status;
 
 #[cfg(test)]

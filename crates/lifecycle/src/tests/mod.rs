@@ -1,3 +1,5 @@
 mod capabilities;
 mod failure;
+mod labels;
+mod quota;
 mod status;
