@@ -7,8 +7,11 @@ pub mod capabilities;
 pub mod driver;
 pub mod failure;
 pub mod labels;
+pub mod model;
 pub mod quota;
+pub mod spec;
 pub mod status;
+pub mod version;
 
 #[cfg(test)]
 mod tests;

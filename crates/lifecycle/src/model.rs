@@ -1,0 +1,125 @@
+//! Magnum's objects as far as the rules need them.
+//!
+//! These types do not depend on the client of Magnum (`portico-openstack`): the caller maps its objects
+//! to them, so that the rules can be tested and used without it.
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::{
+    driver::{Driver, Family},
+    labels::Labels,
+    status::Status,
+    version::KubernetesVersion,
+};
+
+/// A cluster template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    pub uuid: String,
+    pub name: String,
+    /// Detected with [`Driver::detect`].
+    pub driver: Driver,
+    /// `flavor_id`.
+    pub flavor: Option<String>,
+    /// `master_flavor_id`.
+    pub master_flavor: Option<String>,
+    /// `keypair_id`.
+    pub keypair: Option<String>,
+    /// `fixed_network`.
+    pub network: Option<String>,
+    /// `fixed_subnet`.
+    pub subnet: Option<String>,
+    /// `floating_ip_enabled`.
+    pub has_floating_ips: bool,
+    /// `master_lb_enabled`.
+    pub has_load_balancer: bool,
+    /// In GiB.
+    pub docker_volume_size: Option<u32>,
+    pub labels: Labels,
+    /// The property `kube_version` of the image, if the caller read the image.
+    pub image_version: Option<String>,
+    /// `cluster_distro`.
+    pub distribution: Option<String>,
+    pub network_driver: Option<String>,
+    pub is_hidden: bool,
+    /// Whether a proxy or an insecure registry is set.
+    pub has_proxy: bool,
+}
+
+impl Template {
+    /// Returns the version of Kubernetes: with magnum-capi-helm the image's, else that of the label.
+    pub fn kubernetes_version(&self) -> Option<KubernetesVersion> {
+        let label = self.labels.get("kube_tag");
+        let text = match self.driver.family {
+            Family::CapiHelm => self.image_version.as_ref(),
+            Family::Unknown => label.or(self.image_version.as_ref()),
+            Family::Heat | Family::ClusterApi | Family::Complete => label,
+        };
+        text.and_then(|text| text.parse().ok())
+    }
+}
+
+/// A cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    pub uuid: String,
+    pub name: String,
+    /// `cluster_template_id`.
+    pub template: String,
+    /// Detected with [`Driver::detect`].
+    pub driver: Driver,
+    pub status: Status,
+    /// `status_reason`.
+    pub reason: Option<String>,
+    /// `faults`.
+    pub faults: BTreeMap<String, String>,
+    /// `health_status_reason`.
+    pub health: BTreeMap<String, String>,
+    pub keypair: Option<String>,
+    pub flavor: Option<String>,
+    pub master_flavor: Option<String>,
+    pub master_count: u32,
+    pub network: Option<String>,
+    pub subnet: Option<String>,
+    pub has_floating_ips: bool,
+    pub has_load_balancer: bool,
+    pub docker_volume_size: Option<u32>,
+    /// The merged labels, as Magnum returns them.
+    pub labels: Labels,
+    /// `cluster_id` or `stack_id`: set when the driver has begun.
+    pub driver_id: Option<String>,
+    pub api_address: Option<String>,
+    /// `coe_version`, such as `v1.31.0`.
+    pub version: Option<String>,
+    pub user_id: Option<String>,
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+}
+
+/// A node group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeGroup {
+    pub uuid: String,
+    pub name: String,
+    /// `master`, `worker`, or any other text.
+    pub role: String,
+    pub is_default: bool,
+    pub flavor: Option<String>,
+    pub node_count: u32,
+    pub min_node_count: u32,
+    pub max_node_count: Option<u32>,
+    pub status: Status,
+    pub reason: Option<String>,
+    /// `node_labels` (API version 1.14).
+    pub node_labels: BTreeMap<String, String>,
+    /// `node_taints` (API version 1.14), as `key=value:Effect`.
+    pub node_taints: Vec<String>,
+}
+
+impl NodeGroup {
+    /// Returns whether the group is the control plane.
+    pub fn is_control_plane(&self) -> bool {
+        self.role == "master"
+    }
+}
