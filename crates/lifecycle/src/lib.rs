@@ -8,6 +8,7 @@ pub mod driver;
 pub mod failure;
 pub mod labels;
 pub mod model;
+pub mod plan;
 pub mod quota;
 pub mod spec;
 pub mod status;

@@ -49,6 +49,17 @@ fn lift_api(labels: &mut BTreeMap<String, String>, api: &mut Api) {
     }
 }
 
+/// Returns the field of the file that a label belongs to.
+pub fn field_of(label: &str) -> String {
+    FIELDS
+        .iter()
+        .find(|(known, _)| *known == label)
+        .map_or_else(
+            || format!("spec.labels.{label}"),
+            |(_, field)| (*field).to_owned(),
+        )
+}
+
 /// Returns all labels of a request: those of the specification and those of its fields.
 pub fn all(spec: &ClusterSpec, family: Family) -> BTreeMap<String, String> {
     let mut labels = spec.labels.clone();

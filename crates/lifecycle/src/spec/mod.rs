@@ -17,6 +17,7 @@ pub use document::{
     ExistingNetwork, Exposure, Metadata, Network, NodeGroupSpec, Provider, ProviderKind, SpecError,
 };
 pub use effective::{Effective, effective};
+pub use labels_of_fields::{all as request_labels, field_of as field_of_label};
 pub use request::{ReadRequest, create_request, node_group_request, read_create_request};
 pub use taint::{Taint, TaintError};
 pub use validation::{Problem, validate};

@@ -2,6 +2,7 @@ mod capabilities;
 mod examples;
 mod failure;
 mod labels;
+mod plan;
 mod quota;
 mod spec;
 mod status;

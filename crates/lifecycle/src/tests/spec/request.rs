@@ -182,7 +182,7 @@ fn defaults_are_filled_in_once() {
 }
 
 #[test]
-fn case_58_flags_and_the_printed_file_make_the_same_request() {
+fn flags_and_the_printed_file_make_the_same_request() {
     let words = "demo -t k8s-1.31 --masters 3 --workers 2 --set boot_volume_size=40 --api private";
     let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     let template = template("k8s-1.31", "v1.31.0");
