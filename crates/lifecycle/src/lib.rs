@@ -9,6 +9,7 @@ pub mod failure;
 pub mod labels;
 pub mod model;
 pub mod plan;
+pub mod preflight;
 pub mod quota;
 pub mod spec;
 pub mod status;

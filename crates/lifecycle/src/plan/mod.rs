@@ -7,6 +7,7 @@ mod immutable;
 mod upgrade;
 
 pub use immutable::Immutable;
+pub use upgrade::{other_driver, present_version, version_refusal};
 
 use crate::{
     capabilities::{Feature, capability},

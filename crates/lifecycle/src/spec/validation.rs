@@ -95,7 +95,7 @@ fn control_plane(document: &ClusterDocument, found: &mut Problems) {
     let Some(replicas) = masters.replicas else {
         return;
     };
-    if replicas % 2 == 0 {
+    if replicas.is_multiple_of(2) {
         let message = format!(
             "Enter an odd number such as 1, 3 or 5: etcd needs a majority, and Magnum refuses {replicas} \
              (\"size cannot be an even number\")."

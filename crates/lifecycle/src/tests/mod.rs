@@ -3,6 +3,7 @@ mod examples;
 mod failure;
 mod labels;
 mod plan;
+mod preflight;
 mod quota;
 mod spec;
 mod status;

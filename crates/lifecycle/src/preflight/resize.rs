@@ -1,0 +1,91 @@
+//! Checks before a node group is resized.
+use super::Checks;
+use crate::{
+    capabilities::{Feature, capability},
+    driver::Cloud,
+    model::{Cluster, NodeGroup},
+    quota::Projection,
+    status::{self, Operation},
+};
+
+/// What is known before a resize. `None`: the caller could not find out.
+#[derive(Clone, Debug)]
+pub struct ResizeContext<'a> {
+    pub cluster: &'a Cluster,
+    pub group: &'a NodeGroup,
+    pub nodes: u32,
+    /// Whether the user chose the nodes that leave.
+    pub has_chosen_nodes: bool,
+    pub cloud: Cloud,
+    pub quotas: &'a [Projection],
+    /// Pods whose requests do not fit on the remaining nodes.
+    pub unplaceable_pods: Option<u32>,
+}
+
+/// Checks a resize.
+pub fn before_resize(context: &ResizeContext<'_>) -> Checks {
+    let mut checks = Checks::default();
+    let (cluster, group) = (context.cluster, context.group);
+    if cluster.status.is_in_progress() {
+        // Magnum may accept it, and then another node than the chosen one can leave
+        let text = format!(
+            "Another change of the cluster is running ({}). Wait until it has finished.",
+            cluster.status
+        );
+        checks.block("State", text);
+    } else if let Err(forbidden) = status::check(&cluster.status, Operation::Resize) {
+        checks.block("State", forbidden.reason);
+    } else {
+        checks.ok(
+            "State",
+            format!("The cluster is settled ({}).", cluster.status),
+        );
+    }
+    bounds(group, context.nodes, &mut checks);
+    for (is_used, feature) in [
+        (true, Feature::ResizeWorkers),
+        (group.is_control_plane(), Feature::ResizeMasters),
+        (context.nodes == 0, Feature::ZeroNodes),
+        (context.has_chosen_nodes, Feature::ChosenNodes),
+    ] {
+        let support = capability(cluster.driver, context.cloud, feature);
+        if is_used && !support.is_offered() {
+            checks.block("Driver", support.reason);
+        }
+    }
+    if group.is_control_plane() && context.nodes.is_multiple_of(2) {
+        let text = format!(
+            "The control plane has an odd number of nodes, not {}.",
+            context.nodes
+        );
+        checks.block("Size", text);
+    }
+    if context.nodes > group.node_count {
+        checks.quotas(context.quotas);
+    }
+    if let Some(pods @ 1..) = context.unplaceable_pods {
+        let text =
+            format!("{pods} pods request more than the remaining nodes have: they would wait.");
+        checks.warn("Pods", text);
+    }
+    let label = cluster.labels.get("auto_scaling_enabled");
+    if label.is_some_and(|value| value.eq_ignore_ascii_case("true")) && !group.is_control_plane() {
+        checks.warn(
+            "Autoscaler",
+            "The autoscaler is on: it may change the size again, and Magnum's number may be old.",
+        );
+    }
+    checks
+}
+
+fn bounds(group: &NodeGroup, nodes: u32, checks: &mut Checks) {
+    let (min, max) = (group.min_node_count, group.max_node_count);
+    if nodes < min {
+        let text = format!("{nodes} is below the minimum {min} of {}.", group.name);
+        checks.block("Bounds", text);
+    }
+    if let Some(max) = max.filter(|max| nodes > *max) {
+        let text = format!("{nodes} is above the maximum {max} of {}.", group.name);
+        checks.block("Bounds", text);
+    }
+}
