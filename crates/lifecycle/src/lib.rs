@@ -10,6 +10,7 @@ pub mod labels;
 pub mod model;
 pub mod plan;
 pub mod preflight;
+pub mod progress;
 pub mod quota;
 pub mod spec;
 pub mod status;

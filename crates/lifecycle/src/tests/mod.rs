@@ -4,6 +4,7 @@ mod failure;
 mod labels;
 mod plan;
 mod preflight;
+mod progress;
 mod quota;
 mod spec;
 mod status;

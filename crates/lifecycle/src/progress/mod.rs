@@ -1,0 +1,320 @@
+//! Follows an operation from snapshots of the cluster: named steps with state, reason and typical
+//! duration, and how it ends.
+//!
+//! The caller polls Magnum and passes each answer with its time. [`Progress`] can be stored, so that
+//! another replica continues with the same times.
+mod outcome;
+mod report;
+mod steps;
+
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+pub use outcome::Outcome;
+pub use report::{ProgressReport, StepReport, StepState, Typical};
+pub use steps::StepName;
+
+use crate::{
+    driver::Family,
+    model::{Cluster, NodeGroup},
+    status::{Operation, Status},
+};
+
+/// How long Magnum may take until an accepted request shows an effect, and a new cluster a record.
+pub const EFFECT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
+
+/// What is followed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Followed {
+    Creation {
+        /// `create_timeout` of the request in minutes.
+        timeout_minutes: u32,
+    },
+    /// An operation on an existing cluster, other than its deletion.
+    Change {
+        operation: Operation,
+        /// State and `updated_at` before the request was sent.
+        before: Mark,
+        goal: Goal,
+    },
+    Deletion {
+        before: Mark,
+    },
+}
+
+/// What holds at the end of a change. It tells the change apart from others that move the cluster's
+/// state or its `updated_at`, as each check of its health does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Goal {
+    /// Nothing that Magnum shows, such as a rotated CA.
+    Unseen,
+    /// A node group has this many nodes.
+    Size {
+        group: String,
+        nodes: u32,
+    },
+    /// The cluster has this template.
+    Template(String),
+    GroupExists(String),
+    GroupGone(String),
+}
+
+impl Goal {
+    /// Returns whether it holds, as far as a snapshot shows.
+    fn is_met(&self, cluster: &Cluster, groups: &[NodeGroup]) -> bool {
+        let find = |name: &str| groups.iter().find(|group| group.name == name);
+        match self {
+            Self::Unseen => true,
+            Self::Size { group, nodes } => {
+                find(group).is_none_or(|group| group.node_count == *nodes)
+            }
+            Self::Template(uuid) => cluster.template == *uuid,
+            Self::GroupExists(name) => find(name).is_some_and(|group| !group.status.is_deletion()),
+            Self::GroupGone(name) => find(name)
+                .is_none_or(|group| group.status.is_deletion() && group.status.is_complete()),
+        }
+    }
+
+    /// Returns the node group that the change is about.
+    fn group(&self) -> Option<&str> {
+        match self {
+            Self::Size { group, .. } | Self::GroupExists(group) | Self::GroupGone(group) => {
+                Some(group)
+            }
+            Self::Unseen | Self::Template(_) => None,
+        }
+    }
+}
+
+/// State and time of a cluster, to see whether a request had an effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    pub status: Status,
+    pub updated_at: Option<Timestamp>,
+}
+
+impl Mark {
+    /// Takes the mark of a cluster.
+    pub fn of(cluster: &Cluster) -> Self {
+        Self {
+            status: cluster.status.clone(),
+            updated_at: cluster.updated_at,
+        }
+    }
+}
+
+/// Nodes as Kubernetes reports them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nodes {
+    pub ready: u32,
+    pub expected: u32,
+    /// Nodes with the version that an upgrade leads to.
+    pub upgraded: u32,
+}
+
+/// What one poll found.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    pub at: Timestamp,
+    /// `None`: Magnum answered 404.
+    pub cluster: Option<&'a Cluster>,
+    /// Empty where the API has no node groups (before 1.9).
+    pub groups: &'a [NodeGroup],
+    /// Portico's own probe of `/readyz`; `None`: not probed.
+    pub is_api_ready: Option<bool>,
+    /// `None`: Kubernetes was not asked.
+    pub nodes: Option<Nodes>,
+}
+
+/// One step as it was observed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Record {
+    name: StepName,
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
+}
+
+/// The course of one operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    followed: Followed,
+    family: Family,
+    /// When Magnum accepted the request.
+    accepted_at: Timestamp,
+    records: Vec<Record>,
+    /// Whether the request showed an effect.
+    has_effect: bool,
+    /// What the last snapshot stated.
+    last: Option<Seen>,
+}
+
+/// What is remembered of the last snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Seen {
+    at: Timestamp,
+    /// `None`: 404.
+    status: Option<Status>,
+    is_goal_met: bool,
+    /// Steps whose node group failed.
+    failed: Vec<StepName>,
+    reason: Option<String>,
+    /// Reasons by step.
+    reasons: Vec<(StepName, String)>,
+    is_api_ready: Option<bool>,
+    nodes: Option<Nodes>,
+}
+
+impl Progress {
+    /// Begins to follow an operation that Magnum has accepted.
+    pub fn new(followed: Followed, family: Family, accepted_at: Timestamp) -> Self {
+        let nothing = Snapshot {
+            at: accepted_at,
+            cluster: None,
+            groups: &[],
+            is_api_ready: None,
+            nodes: None,
+        };
+        let names = steps::signs(&followed, family, &nothing, false).into_iter();
+        let signs: Vec<_> = names.map(|(name, _)| (name, false)).collect();
+        let mut progress = Self {
+            followed,
+            family,
+            accepted_at,
+            records: Vec::new(),
+            has_effect: false,
+            last: None,
+        };
+        progress.record(&signs, accepted_at, false);
+        progress
+    }
+
+    /// Takes a snapshot. Older ones than the last are ignored.
+    pub fn observe(&mut self, snapshot: &Snapshot<'_>) {
+        if self.last.as_ref().is_some_and(|last| last.at > snapshot.at) {
+            return;
+        }
+        let is_goal_met = match (&self.followed, snapshot.cluster) {
+            (Followed::Change { goal, .. }, Some(cluster)) => goal.is_met(cluster, snapshot.groups),
+            _ => true,
+        };
+        self.has_effect |= self.shows_effect(snapshot, is_goal_met);
+        let seen = Seen {
+            at: snapshot.at,
+            status: snapshot.cluster.map(|cluster| cluster.status.clone()),
+            is_goal_met,
+            failed: steps::failed(snapshot),
+            reason: snapshot.cluster.and_then(|cluster| cluster.reason.clone()),
+            reasons: steps::reasons(snapshot),
+            is_api_ready: snapshot.is_api_ready,
+            nodes: snapshot.nodes,
+        };
+        let mut signs = steps::signs(&self.followed, self.family, snapshot, self.has_effect);
+        if self.awaits_nodes(snapshot.nodes) {
+            // some drivers report UPDATE_COMPLETE while nodes are still being replaced
+            for (name, is_done) in &mut signs {
+                *is_done &= !matches!(name, StepName::Workers(_));
+            }
+        }
+        let is_over = self.has_succeeded(&seen);
+        self.record(&signs, snapshot.at, is_over);
+        self.last = Some(seen);
+    }
+
+    /// Notes which steps have begun and ended.
+    fn record(&mut self, signs: &[(StepName, bool)], at: Timestamp, is_over: bool) {
+        for (name, _) in signs {
+            if !self.records.iter().any(|record| record.name == *name) {
+                self.records.push(Record {
+                    name: name.clone(),
+                    began: None,
+                    ended: None,
+                });
+            }
+        }
+        // the order of the stages; groups of workers are one stage
+        self.records.sort_by_key(|record| record.name.stage());
+        // a step is done when its own sign or that of a later stage is there, and stays done
+        let stages = signs.iter().filter(|(_, is_done)| *is_done);
+        let last_stage = stages.map(|(name, _)| name.stage()).max();
+        let (mut begin, mut latest, mut stage) = (self.accepted_at, self.accepted_at, 0);
+        let mut has_open = false;
+        for record in &mut self.records {
+            if stage != record.name.stage() {
+                if has_open {
+                    break;
+                }
+                stage = record.name.stage();
+                begin = latest;
+            }
+            let has_sign = signs.contains(&(record.name.clone(), true));
+            let is_done = is_over || has_sign || last_stage > Some(stage);
+            let began = *record.began.get_or_insert(begin);
+            if is_done && record.ended.is_none() {
+                record.ended = Some(at.max(began));
+            }
+            match record.ended {
+                Some(ended) => latest = latest.max(ended),
+                None => has_open = true,
+            }
+        }
+    }
+
+    fn shows_effect(&self, snapshot: &Snapshot<'_>, is_goal_met: bool) -> bool {
+        let Some(cluster) = snapshot.cluster else {
+            return matches!(self.followed, Followed::Deletion { .. });
+        };
+        match &self.followed {
+            Followed::Creation { .. } => true,
+            Followed::Change { before, .. } => {
+                let has_moved = Mark::of(cluster) != *before;
+                let has_new_nodes =
+                    self.is_upgrade() && snapshot.nodes.is_some_and(|n| n.upgraded > 0);
+                cluster.status != before.status || (has_moved && is_goal_met) || has_new_nodes
+            }
+            Followed::Deletion { before } => {
+                let is_second = before.status.is_deletion() && Mark::of(cluster) != *before;
+                cluster.status != before.status || is_second
+            }
+        }
+    }
+
+    fn is_upgrade(&self) -> bool {
+        matches!(
+            self.followed,
+            Followed::Change {
+                operation: Operation::Upgrade,
+                ..
+            }
+        )
+    }
+
+    /// Returns whether an upgrade has not reached all nodes.
+    fn awaits_nodes(&self, nodes: Option<Nodes>) -> bool {
+        self.is_upgrade() && nodes.is_some_and(|nodes| nodes.upgraded < nodes.expected)
+    }
+
+    /// Returns whether a snapshot shows the end.
+    fn has_succeeded(&self, seen: &Seen) -> bool {
+        match (&self.followed, &seen.status) {
+            (Followed::Deletion { .. }, status) => status.is_none(),
+            (_, None) => false,
+            (_, Some(status)) => {
+                self.has_effect
+                    && seen.is_goal_met
+                    && status.is_complete()
+                    && !self.awaits_nodes(seen.nodes)
+            }
+        }
+    }
+}
+
+/// Returns how long to wait until the next poll of an operation: 2 s in the first minute, then 5 s, and
+/// 15 s after ten minutes.
+pub fn poll_interval(elapsed: SignedDuration) -> SignedDuration {
+    let seconds = match elapsed.as_secs() {
+        ..60 => 2,
+        60..600 => 5,
+        _ => 15,
+    };
+    SignedDuration::from_secs(seconds)
+}

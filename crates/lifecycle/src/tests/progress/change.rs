@@ -1,0 +1,165 @@
+//! Changes that are followed.
+use super::{Poll, at, report, states};
+use crate::{
+    driver::Family,
+    progress::{Followed, Goal, Mark, Nodes, Outcome, Progress},
+    status::Operation,
+    tests::examples::{masters, workers},
+};
+
+fn change(before: &Poll, operation: Operation, goal: Goal) -> Progress {
+    let followed = Followed::Change {
+        operation,
+        before: Mark::of(before.cluster.as_ref().unwrap()),
+        goal,
+    };
+    Progress::new(followed, Family::ClusterApi, at(0))
+}
+
+fn size(nodes: u32) -> Goal {
+    Goal::Size {
+        group: "default-worker".to_owned(),
+        nodes,
+    }
+}
+
+#[test]
+fn a_request_that_a_state_forbids_is_reported_with_the_state() {
+    let before = Poll::of("DELETE_IN_PROGRESS", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    before.seen_by(&mut progress, 29);
+    assert_eq!(report(&progress, 29).outcome, Outcome::Running);
+    before.seen_by(&mut progress, 30);
+    let Outcome::NotActedOn(text) = report(&progress, 30).outcome else {
+        panic!("it was not acted on");
+    };
+    assert!(
+        text.starts_with("Magnum accepted the request but did not act on it"),
+        "{text}"
+    );
+    assert!(text.contains("DELETE_IN_PROGRESS"), "{text}");
+}
+
+#[test]
+fn a_request_without_effect_in_a_state_that_permits_it_names_the_conductor() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    before.seen_by(&mut progress, 31);
+    let Outcome::NotActedOn(text) = report(&progress, 31).outcome else {
+        panic!("it was not acted on");
+    };
+    assert!(
+        text.contains("still CREATE_COMPLETE") && text.contains("conductor"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_check_of_the_health_is_not_an_effect() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    // Magnum wrote the health, and with it the time
+    Poll::of("CREATE_COMPLETE", 20).seen_by(&mut progress, 31);
+    assert!(matches!(
+        report(&progress, 31).outcome,
+        Outcome::NotActedOn(_)
+    ));
+}
+
+#[test]
+fn a_resize_ends_with_its_size() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    let mut other = workers("gpu", 1);
+    other.status = crate::status::Status::parse("UPDATE_IN_PROGRESS");
+    let mut running = Poll::of("UPDATE_IN_PROGRESS", 1);
+    running.groups.push(other);
+    running.groups[0].node_count = 5;
+    running.seen_by(&mut progress, 2);
+    let steps = states(&report(&progress, 3));
+    assert_eq!(steps, ["d Accepted", "r Workers of default-worker"]);
+    let mut done = Poll::of("UPDATE_COMPLETE", 60);
+    done.groups[0].node_count = 5;
+    done.seen_by(&mut progress, 61);
+    assert_eq!(report(&progress, 62).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn a_resize_between_two_polls_is_noticed() {
+    let before = Poll::of("UPDATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    let mut done = Poll::of("UPDATE_COMPLETE", 1);
+    done.groups[0].node_count = 5;
+    done.seen_by(&mut progress, 2);
+    assert_eq!(report(&progress, 3).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn settling_a_failed_cluster_ends_only_when_magnum_has_acted() {
+    let before = Poll::of("UPDATE_FAILED", -10);
+    let mut progress = change(&before, Operation::Resize, size(3));
+    before.seen_by(&mut progress, 1);
+    // the goal is met from the beginning, and the failure is the old one
+    assert_eq!(report(&progress, 2).outcome, Outcome::Running);
+    Poll::of("UPDATE_IN_PROGRESS", 3).seen_by(&mut progress, 4);
+    Poll::of("UPDATE_COMPLETE", 30).seen_by(&mut progress, 31);
+    assert_eq!(report(&progress, 32).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn an_upgrade_is_not_over_before_all_nodes_have_the_version() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let goal = Goal::Template("new".to_owned());
+    let mut progress = change(&before, Operation::Upgrade, goal);
+    let mut poll = Poll::of("UPDATE_COMPLETE", 5);
+    poll.groups.insert(0, masters(1));
+    poll.cluster().template = "new".to_owned();
+    let nodes = |upgraded| Nodes {
+        ready: 4,
+        expected: 4,
+        upgraded,
+    };
+    poll.nodes = Some(nodes(1));
+    poll.seen_by(&mut progress, 6);
+    let running = report(&progress, 7);
+    assert_eq!(running.outcome, Outcome::Running);
+    assert_eq!(
+        states(&running),
+        [
+            "d Accepted",
+            "d Control plane",
+            "r Workers of default-worker"
+        ]
+    );
+    poll.nodes = Some(nodes(4));
+    poll.seen_by(&mut progress, 300);
+    assert_eq!(report(&progress, 301).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn groups_appear_and_disappear() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let exists = Goal::GroupExists("gpu".to_owned());
+    let mut creation = change(&before, Operation::CreateNodeGroup, exists);
+    let mut with_group = Poll::of("UPDATE_COMPLETE", 20);
+    with_group.groups.push(workers("gpu", 1));
+    with_group.seen_by(&mut creation, 21);
+    let created = report(&creation, 22);
+    assert_eq!(created.outcome, Outcome::Succeeded);
+    assert_eq!(states(&created), ["d Accepted", "d Workers of gpu"]);
+    let gone = Goal::GroupGone("gpu".to_owned());
+    let mut deletion = change(&with_group, Operation::DeleteNodeGroup, gone);
+    Poll::of("UPDATE_COMPLETE", 40).seen_by(&mut deletion, 41);
+    assert_eq!(report(&deletion, 42).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn a_change_that_fails_or_loses_its_cluster_ends() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::RotateCredential, Goal::Unseen);
+    Poll::of("UPDATE_FAILED", 3).seen_by(&mut progress, 4);
+    assert_eq!(report(&progress, 5).outcome, Outcome::Failed);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    Poll::missing().seen_by(&mut progress, 6);
+    assert_eq!(report(&progress, 7).outcome, Outcome::Disappeared);
+}
