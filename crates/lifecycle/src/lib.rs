@@ -6,6 +6,8 @@
 pub mod capabilities;
 pub mod driver;
 pub mod failure;
+pub mod idempotency;
+pub mod inventory;
 pub mod labels;
 pub mod model;
 pub mod plan;

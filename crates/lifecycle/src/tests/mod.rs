@@ -1,6 +1,8 @@
 mod capabilities;
 mod examples;
 mod failure;
+mod idempotency;
+mod inventory;
 mod labels;
 mod plan;
 mod preflight;

@@ -1,0 +1,166 @@
+//! What a deletion leaves.
+use crate::{
+    driver::Family,
+    inventory::{
+        ClusterNames, DeleteOptions, Fate, Inventory, Item, Kind, OfService, Reclaim, inventory,
+        leftovers, service_of_load_balancer,
+    },
+};
+
+fn item(kind: Kind, id: &str) -> Item {
+    Item {
+        kind,
+        id: id.to_owned(),
+        name: format!("name-of-{id}"),
+    }
+}
+
+fn everything() -> Vec<Item> {
+    vec![
+        item(Kind::Server, "server"),
+        item(Kind::NodeVolume, "boot"),
+        item(Kind::ServiceLoadBalancer, "lb"),
+        item(Kind::ServiceFloatingIp, "fip"),
+        item(Kind::PersistentVolume(Reclaim::Retain), "retain"),
+        item(Kind::PersistentVolume(Reclaim::Delete), "delete"),
+        item(Kind::VolumeSnapshot, "snapshot"),
+        item(Kind::ExistingNetwork, "network"),
+    ]
+}
+
+fn ids(list: &[(Item, &'static str)]) -> Vec<String> {
+    list.iter().map(|(item, _)| item.id.clone()).collect()
+}
+
+fn lists(family: Family, options: DeleteOptions) -> [Vec<String>; 3] {
+    let Inventory {
+        goes,
+        depends,
+        stays,
+    } = inventory(everything(), family, options);
+    for (_, rule) in goes.iter().chain(&depends).chain(&stays) {
+        assert!(rule.ends_with('.'), "{rule}");
+    }
+    [ids(&goes), ids(&depends), ids(&stays)]
+}
+
+#[test]
+fn each_driver_has_its_own_rule_for_volumes_and_load_balancers() {
+    let [goes, depends, stays] = lists(Family::ClusterApi, DeleteOptions::default());
+    assert_eq!(goes, ["server", "boot", "lb", "fip"]);
+    assert!(depends.is_empty());
+    assert_eq!(stays, ["retain", "delete", "snapshot", "network"]);
+    let [goes, depends, stays] = lists(Family::CapiHelm, DeleteOptions::default());
+    assert_eq!(goes, ["server", "boot", "lb", "fip"]);
+    // the policy is the operator's: also a retained volume can be destroyed
+    assert_eq!(depends, ["retain", "delete"]);
+    assert_eq!(stays, ["snapshot", "network"]);
+    let [goes, depends, stays] = lists(Family::Heat, DeleteOptions::default());
+    assert_eq!(goes, ["server", "boot", "lb"]);
+    assert_eq!(depends, ["fip"]);
+    assert_eq!(stays, ["retain", "delete", "snapshot", "network"]);
+    let [goes, depends, _] = lists(Family::Unknown, DeleteOptions::default());
+    assert_eq!(goes, ["server", "boot"]);
+    assert_eq!(depends, ["lb", "fip", "retain", "delete"]);
+}
+
+#[test]
+fn what_portico_deletes_first_goes_with_every_driver() {
+    let options = DeleteOptions {
+        services_first: true,
+        claims_first: true,
+    };
+    for family in [Family::Heat, Family::ClusterApi, Family::Unknown] {
+        let [goes, ..] = lists(family, options);
+        for id in ["lb", "fip", "delete"] {
+            assert!(goes.contains(&id.to_owned()), "{family:?} {id}");
+        }
+        // its claim is deleted, the volume is not
+        assert!(!goes.contains(&"retain".to_owned()));
+    }
+}
+
+#[test]
+fn what_still_exists_is_compared_with_what_was_announced() {
+    let before = inventory(everything(), Family::ClusterApi, DeleteOptions::default());
+    assert_eq!(before.expected_gone().count(), 4);
+    let left = leftovers(
+        &before,
+        vec![
+            item(Kind::PersistentVolume(Reclaim::Unknown), "retain"),
+            item(Kind::ServiceFloatingIp, "new"),
+            item(Kind::ServiceLoadBalancer, "lb"),
+        ],
+    );
+    let found: Vec<_> = left
+        .iter()
+        .map(|one| (one.item.id.as_str(), one.predicted))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("lb", Some(Fate::Goes)),
+            ("new", None),
+            ("retain", Some(Fate::Stays)),
+        ]
+    );
+    assert_eq!(
+        left[0].text,
+        "The load balancer of a Service name-of-lb should have been deleted, and still costs."
+    );
+    assert!(leftovers(&before, Vec::new()).is_empty());
+}
+
+fn names() -> ClusterNames<'static> {
+    ClusterNames {
+        uuid: "900e3758-8071-430e-a8cf-5c48f428dc0e",
+        driver_id: Some("my_shop-x1y2z"),
+    }
+}
+
+#[test]
+fn load_balancers_are_found_by_name_or_description() {
+    let service = |namespace: &str, service: &str| {
+        Some(OfService {
+            namespace: namespace.to_owned(),
+            service: service.to_owned(),
+        })
+    };
+    for (name, description, expected) in [
+        (
+            "kube_service_my_shop-x1y2z_web_front",
+            "",
+            service("web", "front"),
+        ),
+        (
+            "kube_service_900e3758-8071-430e-a8cf-5c48f428dc0e_web_front",
+            "",
+            service("web", "front"),
+        ),
+        (
+            "lb",
+            "Kubernetes external service web/front from cluster 900e3758-8071-430e-a8cf-5c48f428dc0e",
+            service("web", "front"),
+        ),
+        // of a cluster of the same name, whose name ends alike, of another cluster, of nothing
+        ("kube_service_my_shop_web_front", "", None),
+        ("kube_service_shop-x1y2z_web_front", "", None),
+        ("kube_service_kube-zzzzz_web_front", "", None),
+        (
+            "lb",
+            "Kubernetes external service web/front from cluster other",
+            None,
+        ),
+        ("kube_service_", "Kubernetes", None),
+    ] {
+        let found = service_of_load_balancer(&names(), name, description);
+        assert_eq!(found, expected, "{name} {description}");
+    }
+}
+
+#[test]
+fn volumes_are_not_claimed_by_the_name_alone() {
+    assert!(names().is_one("my_shop-x1y2z"));
+    assert!(names().is_one("900e3758-8071-430e-a8cf-5c48f428dc0e"));
+    assert!(!names().is_one("my_shop"));
+}
