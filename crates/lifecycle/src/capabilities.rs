@@ -76,6 +76,7 @@ pub const FEATURES: [Feature; 20] = [
 /// What happens when it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Support {
+    /// The driver acts on it.
     Works,
     /// Magnum accepts it, and the driver does not act on it.
     Ignored,
@@ -90,7 +91,9 @@ pub enum Support {
 /// One entry of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
+    /// What it is about.
     pub feature: Feature,
+    /// What happens when it is used.
     pub support: Support,
     /// A sentence that explains it, for users.
     pub reason: String,

@@ -51,6 +51,7 @@ pub enum Evidence {
     Label,
     /// The distribution of the template's image.
     Distribution,
+    /// Nothing was conclusive.
     Nothing,
 }
 
@@ -72,7 +73,9 @@ pub struct DriverHints<'a> {
 /// A detected driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Driver {
+    /// How it behaves.
     pub family: Family,
+    /// From what that was concluded.
     pub evidence: Evidence,
 }
 

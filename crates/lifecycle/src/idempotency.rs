@@ -36,9 +36,11 @@ pub enum Delivery {
 pub struct Attempt {
     /// A random text, made once by the client for one submission of a form or one run of a command.
     pub marker: String,
+    /// The name of the cluster.
     pub name: String,
     /// When the request was last sent.
     pub sent_at: Option<Timestamp>,
+    /// What is known about that request.
     pub delivery: Delivery,
 }
 

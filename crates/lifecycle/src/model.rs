@@ -41,7 +41,9 @@ pub struct Template {
     pub image_version: Option<String>,
     /// `cluster_distro`.
     pub distribution: Option<String>,
+    /// `network_driver`, such as `calico`.
     pub network_driver: Option<String>,
+    /// `hidden`.
     pub is_hidden: bool,
     /// Whether a proxy or an insecure registry is set.
     pub has_proxy: bool,
@@ -76,22 +78,33 @@ pub struct Cluster {
     pub faults: BTreeMap<String, String>,
     /// `health_status_reason`.
     pub health: BTreeMap<String, String>,
+    /// Its name.
     pub keypair: Option<String>,
+    /// `flavor_id`.
     pub flavor: Option<String>,
+    /// `master_flavor_id`.
     pub master_flavor: Option<String>,
+    /// Nodes of the control plane.
     pub master_count: u32,
+    /// `fixed_network`.
     pub network: Option<String>,
+    /// `fixed_subnet`.
     pub subnet: Option<String>,
+    /// `floating_ip_enabled`.
     pub has_floating_ips: bool,
+    /// `master_lb_enabled`.
     pub has_load_balancer: bool,
+    /// In GiB.
     pub docker_volume_size: Option<u32>,
     /// The merged labels, as Magnum returns them.
     pub labels: Labels,
     /// `cluster_id` or `stack_id`: set when the driver has begun.
     pub driver_id: Option<String>,
+    /// Such as `https://192.0.2.10:6443`.
     pub api_address: Option<String>,
     /// `coe_version`, such as `v1.31.0`.
     pub version: Option<String>,
+    /// The owner, who alone can read the CA.
     pub user_id: Option<String>,
     pub created_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
@@ -109,7 +122,9 @@ pub struct NodeGroup {
     pub node_count: u32,
     pub min_node_count: u32,
     pub max_node_count: Option<u32>,
+    /// Its own state, which can differ from that of the cluster.
     pub status: Status,
+    /// `status_reason`.
     pub reason: Option<String>,
     /// `node_labels` (API version 1.14).
     pub node_labels: BTreeMap<String, String>,

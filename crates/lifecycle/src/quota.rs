@@ -9,13 +9,21 @@ use crate::driver::Family;
 /// A resource with a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
+    /// Magnum's clusters.
     Clusters,
+    /// Nova's servers.
     Instances,
+    /// Nova's virtual CPUs.
     Cores,
+    /// Nova's RAM in MiB.
     RamMib,
+    /// Cinder's volumes.
     Volumes,
+    /// The size of Cinder's volumes in GiB.
     VolumeGib,
+    /// Neutron's floating IPs.
     FloatingIps,
+    /// Octavia's load balancers.
     LoadBalancers,
 }
 
@@ -47,7 +55,9 @@ pub enum Limit {
 /// The use of a resource at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
+    /// In the unit of the resource.
     pub used: u64,
+    /// The quota.
     pub limit: Limit,
 }
 
@@ -57,14 +67,18 @@ pub type Usages = BTreeMap<Resource, Usage>;
 /// The size of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlavorSize {
+    /// Virtual CPUs.
     pub vcpus: u64,
+    /// RAM in MiB.
     pub ram_mib: u64,
 }
 
 /// Servers of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GroupSize {
+    /// Number of servers.
     pub nodes: u64,
+    /// Size of each.
     pub flavor: FlavorSize,
     /// `boot_volume_size` in GiB; 0: the servers boot from their flavor's disk.
     pub boot_volume_gib: u64,
@@ -75,7 +89,9 @@ pub struct GroupSize {
 /// A cluster to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterSize {
+    /// The control plane.
     pub control_plane: GroupSize,
+    /// The groups of workers.
     pub workers: Vec<GroupSize>,
     /// `master_lb_enabled`.
     pub has_load_balancer: bool,
@@ -83,6 +99,7 @@ pub struct ClusterSize {
     pub is_public: bool,
     /// `floating_ip_enabled`; only Heat gives one to each node.
     pub has_floating_ip_per_node: bool,
+    /// The driver.
     pub family: Family,
 }
 
@@ -158,6 +175,7 @@ fn to_signed(amount: u64) -> i64 {
 /// Whether a change fits into a quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
+    /// There is room.
     Fits,
     /// It fits, but not with one more node in each group, as a later upgrade needs.
     FitsWithoutSurge,
@@ -170,12 +188,15 @@ pub enum Fit {
 /// One bar of the page: a quota now and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Projection {
+    /// What it is about.
     pub resource: Resource,
     /// Now; `None`: it could not be read.
     pub usage: Option<Usage>,
+    /// What is needed; negative: freed.
     pub change: i64,
     /// Used afterwards.
     pub after: Option<u64>,
+    /// Whether the change fits.
     pub fit: Fit,
 }
 

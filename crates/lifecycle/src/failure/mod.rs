@@ -16,6 +16,7 @@ use crate::status::{Activity, Phase, Status};
 /// from what it found in the project.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
+    /// The state of the cluster.
     pub status: &'a Status,
     /// `status_reason`.
     pub reason: Option<&'a str>,
@@ -41,14 +42,17 @@ pub struct Existing {
 /// An explained failure, as shown on a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
+    /// Its class.
     pub class: Class,
     /// The part that failed: a node group or a part of the health report; `None`: the cluster.
     pub part: Option<String>,
     /// Why, in one sentence.
     pub explanation: String,
+    /// Who can remedy it.
     pub responsibility: Responsibility,
     /// What still runs and costs.
     pub remains: String,
+    /// The most useful first.
     pub next_actions: Vec<NextAction>,
     /// The text of Magnum, as it is.
     pub raw: String,

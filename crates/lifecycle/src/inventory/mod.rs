@@ -12,9 +12,11 @@ pub use leftovers::{Leftover, leftovers};
 /// A resource of the cloud, or of the cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
+    /// What it is.
     pub kind: Kind,
     /// The ID in its service.
     pub id: String,
+    /// The name to show.
     pub name: String,
 }
 

@@ -27,6 +27,7 @@ pub enum Origin {
 /// One line of the table of labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelRow {
+    /// The key of the label.
     pub key: String,
     /// The template's value.
     pub template: Option<String>,
@@ -34,7 +35,9 @@ pub struct LabelRow {
     pub yours: Option<String>,
     /// The value that the cluster gets.
     pub result: String,
+    /// Where that value comes from.
     pub origin: Origin,
+    /// What the label does, if it is known.
     pub meaning: Option<&'static str>,
     /// What the user should know: that it is ignored, invalid, or cannot be changed later.
     pub notes: Vec<String>,

@@ -10,7 +10,9 @@ use crate::{
 pub struct Immutable {
     /// The field in the file.
     pub field: String,
+    /// The value of the cluster; `None`: it has none.
     pub present: Option<String>,
+    /// The value of the specification.
     pub desired: String,
     /// What to do instead, as a sentence.
     pub remedy: String,

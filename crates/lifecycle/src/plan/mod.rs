@@ -20,6 +20,7 @@ use crate::{
 /// What exists.
 #[derive(Clone, Copy, Debug)]
 pub struct Present<'a> {
+    /// The cluster.
     pub cluster: &'a Cluster,
     /// All node groups, the control plane too.
     pub groups: &'a [NodeGroup],
@@ -30,6 +31,7 @@ pub struct Present<'a> {
 pub struct PlanContext<'a> {
     /// The template that the specification names.
     pub template: &'a Template,
+    /// What the cloud's Magnum offers.
     pub cloud: Cloud,
     /// Delete node groups that the specification does not name.
     pub prune: bool,
@@ -74,9 +76,11 @@ pub enum Impact {
 /// settled again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
+    /// The request.
     pub action: Action,
     /// A sentence for users.
     pub effect: String,
+    /// What it means for what runs.
     pub impact: Impact,
     /// Why it cannot be carried out, as a sentence.
     pub refusal: Option<String>,
@@ -85,6 +89,7 @@ pub struct Step {
 /// All steps from what exists to a specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
+    /// In the order in which they are carried out.
     pub steps: Vec<Step>,
     /// Differences that need a new cluster or node group.
     pub immutable: Vec<Immutable>,

@@ -5,7 +5,7 @@ use ipnet::IpNet;
 
 use super::Checks;
 use crate::{
-    capabilities::{Feature, capability},
+    capabilities::{Feature, Support, capability},
     driver::{Cloud, Family},
     model::Template,
     quota::{FlavorSize, Projection},
@@ -23,7 +23,9 @@ const MINIMUM: FlavorSize = FlavorSize {
 pub struct CreationContext<'a> {
     /// The specification with its defaults ([`crate::spec::effective`]).
     pub document: &'a ClusterDocument,
+    /// The template that it names.
     pub template: &'a Template,
+    /// What the cloud's Magnum offers.
     pub cloud: Cloud,
     /// Whether the user's roles permit `cluster:create`.
     pub is_permitted: Option<bool>,
@@ -31,6 +33,7 @@ pub struct CreationContext<'a> {
     pub has_conductor: Option<bool>,
     /// UUIDs of clusters of the project with the same name.
     pub same_name: &'a [String],
+    /// What the creation needs ([`crate::quota::creation`]).
     pub quotas: &'a [Projection],
     /// The flavors that the specification names, with their sizes.
     pub flavors: &'a [(String, FlavorSize)],
@@ -156,6 +159,13 @@ fn api(context: &CreationContext<'_>, checks: &mut Checks) {
         if !support.is_offered() {
             checks.block("API", support.reason);
             return;
+        }
+        if support.support == Support::Unverified {
+            checks.warn(
+                "API",
+                "The driver is not known to Portico: check afterwards that the API admits these networks \
+                 only.",
+            );
         }
         match context.client {
             Some(client) if networks.iter().any(|network| network.contains(&client)) => {

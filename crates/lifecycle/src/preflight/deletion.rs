@@ -5,6 +5,7 @@ use crate::model::Cluster;
 /// What is known before a deletion.
 #[derive(Clone, Debug)]
 pub struct DeletionContext<'a> {
+    /// The cluster.
     pub cluster: &'a Cluster,
     /// Portico's own flag.
     pub is_protected: bool,

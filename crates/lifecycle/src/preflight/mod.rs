@@ -26,6 +26,7 @@ pub enum Level {
 pub struct Check {
     /// What was checked, such as "Quota".
     pub subject: &'static str,
+    /// Whether it passed.
     pub level: Level,
     /// A sentence for users.
     pub text: String,

@@ -11,12 +11,17 @@ use crate::{
 /// What is known before a resize. `None`: the caller could not find out.
 #[derive(Clone, Debug)]
 pub struct ResizeContext<'a> {
+    /// The cluster.
     pub cluster: &'a Cluster,
+    /// The group to resize.
     pub group: &'a NodeGroup,
+    /// The wanted number of nodes.
     pub nodes: u32,
     /// Whether the user chose the nodes that leave.
     pub has_chosen_nodes: bool,
+    /// What the cloud's Magnum offers.
     pub cloud: Cloud,
+    /// What the resize needs ([`crate::quota::resize`]).
     pub quotas: &'a [Projection],
     /// Pods whose requests do not fit on the remaining nodes.
     pub unplaceable_pods: Option<u32>,

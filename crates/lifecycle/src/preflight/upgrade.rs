@@ -12,6 +12,7 @@ use crate::{
 /// A value that the caller reads from the cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reading<T> {
+    /// It was read.
     Known(T),
     /// It was not checked: the API could not be reached, or the user may not read it.
     NotChecked,
@@ -20,8 +21,11 @@ pub enum Reading<T> {
 /// What is known before an upgrade.
 #[derive(Clone, Debug)]
 pub struct UpgradeContext<'a> {
+    /// The cluster.
     pub cluster: &'a Cluster,
+    /// The template to upgrade to.
     pub target: &'a Template,
+    /// What the cloud's Magnum offers.
     pub cloud: Cloud,
     /// The template that the cluster was made from, if it still exists.
     pub present: Option<&'a Template>,

@@ -26,18 +26,23 @@ pub const EFFECT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
 /// What is followed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Followed {
+    /// The creation of a cluster.
     Creation {
         /// `create_timeout` of the request in minutes.
         timeout_minutes: u32,
     },
     /// An operation on an existing cluster, other than its deletion.
     Change {
+        /// What was requested.
         operation: Operation,
         /// State and `updated_at` before the request was sent.
         before: Mark,
+        /// What holds at the end.
         goal: Goal,
     },
+    /// The deletion of a cluster.
     Deletion {
+        /// State and `updated_at` before the request was sent.
         before: Mark,
     },
 }
@@ -49,13 +54,12 @@ pub enum Goal {
     /// Nothing that Magnum shows, such as a rotated CA.
     Unseen,
     /// A node group has this many nodes.
-    Size {
-        group: String,
-        nodes: u32,
-    },
+    Size { group: String, nodes: u32 },
     /// The cluster has this template.
     Template(String),
+    /// The node group of this name exists.
     GroupExists(String),
+    /// The node group of this name does not exist.
     GroupGone(String),
 }
 
@@ -89,7 +93,9 @@ impl Goal {
 /// State and time of a cluster, to see whether a request had an effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
+    /// The state.
     pub status: Status,
+    /// The time of Magnum's last change of the record.
     pub updated_at: Option<Timestamp>,
 }
 
@@ -106,15 +112,34 @@ impl Mark {
 /// Nodes as Kubernetes reports them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Nodes {
+    /// Nodes with the condition Ready.
     pub ready: u32,
+    /// Nodes of all groups, the control plane too.
     pub expected: u32,
-    /// Nodes with the version that an upgrade leads to.
-    pub upgraded: u32,
+    /// Nodes with the version that an upgrade leads to; `None`: not an upgrade, or one that does not
+    /// change the version, such as a newer image.
+    pub upgraded: Option<u32>,
+}
+
+impl Nodes {
+    fn has_upgraded(self) -> bool {
+        self.upgraded.is_some_and(|upgraded| upgraded > 0)
+    }
+
+    fn awaits_upgrade(self) -> bool {
+        self.upgraded
+            .is_some_and(|upgraded| upgraded < self.expected)
+    }
+
+    fn are_upgraded(self) -> bool {
+        self.has_upgraded() && !self.awaits_upgrade()
+    }
 }
 
 /// What one poll found.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
+    /// When Magnum answered.
     pub at: Timestamp,
     /// `None`: Magnum answered 404.
     pub cluster: Option<&'a Cluster>,
@@ -144,6 +169,8 @@ pub struct Progress {
     records: Vec<Record>,
     /// Whether the request showed an effect.
     has_effect: bool,
+    /// Whether Magnum was seen working on it.
+    was_in_progress: bool,
     /// What the last snapshot stated.
     last: Option<Seen>,
 }
@@ -182,6 +209,7 @@ impl Progress {
             accepted_at,
             records: Vec::new(),
             has_effect: false,
+            was_in_progress: false,
             last: None,
         };
         progress.record(&signs, accepted_at, false);
@@ -194,10 +222,15 @@ impl Progress {
             return;
         }
         let is_goal_met = match (&self.followed, snapshot.cluster) {
-            (Followed::Change { goal, .. }, Some(cluster)) => goal.is_met(cluster, snapshot.groups),
+            (Followed::Change { goal, .. }, Some(cluster)) => {
+                let are_upgraded =
+                    self.is_upgrade() && snapshot.nodes.is_some_and(Nodes::are_upgraded);
+                are_upgraded || goal.is_met(cluster, snapshot.groups)
+            }
             _ => true,
         };
         self.has_effect |= self.shows_effect(snapshot, is_goal_met);
+        self.was_in_progress |= self.shows_work(snapshot);
         let seen = Seen {
             at: snapshot.at,
             status: snapshot.cluster.map(|cluster| cluster.status.clone()),
@@ -268,7 +301,7 @@ impl Progress {
             Followed::Change { before, .. } => {
                 let has_moved = Mark::of(cluster) != *before;
                 let has_new_nodes =
-                    self.is_upgrade() && snapshot.nodes.is_some_and(|n| n.upgraded > 0);
+                    self.is_upgrade() && snapshot.nodes.is_some_and(Nodes::has_upgraded);
                 cluster.status != before.status || (has_moved && is_goal_met) || has_new_nodes
             }
             Followed::Deletion { before } => {
@@ -276,6 +309,18 @@ impl Progress {
                 cluster.status != before.status || is_second
             }
         }
+    }
+
+    /// Returns whether Magnum works on the request, and not on an earlier one.
+    fn shows_work(&self, snapshot: &Snapshot<'_>) -> bool {
+        let Some(cluster) = snapshot.cluster else {
+            return false;
+        };
+        let before = match &self.followed {
+            Followed::Creation { .. } => None,
+            Followed::Change { before, .. } | Followed::Deletion { before } => Some(&before.status),
+        };
+        cluster.status.is_in_progress() && before != Some(&cluster.status)
     }
 
     fn is_upgrade(&self) -> bool {
@@ -290,7 +335,7 @@ impl Progress {
 
     /// Returns whether an upgrade has not reached all nodes.
     fn awaits_nodes(&self, nodes: Option<Nodes>) -> bool {
-        self.is_upgrade() && nodes.is_some_and(|nodes| nodes.upgraded < nodes.expected)
+        self.is_upgrade() && nodes.is_some_and(Nodes::awaits_upgrade)
     }
 
     /// Returns whether a snapshot shows the end.
@@ -299,8 +344,9 @@ impl Progress {
             (Followed::Deletion { .. }, status) => status.is_none(),
             (_, None) => false,
             (_, Some(status)) => {
+                // some releases of magnum-cluster-api leave the old template after an upgrade
                 self.has_effect
-                    && seen.is_goal_met
+                    && (seen.is_goal_met || self.was_in_progress)
                     && status.is_complete()
                     && !self.awaits_nodes(seen.nodes)
             }

@@ -1,7 +1,7 @@
 //! How an operation ends, or why it does not.
 use jiff::{SignedDuration, Timestamp};
 
-use super::{EFFECT_TIMEOUT, Followed, Progress, Seen};
+use super::{EFFECT_TIMEOUT, Followed, Nodes, Progress, Seen};
 use crate::{
     failure::{Class, classify, sentence},
     status::{self, Operation, Status},
@@ -44,7 +44,14 @@ impl Progress {
         if is_change && self.last.is_some() && status.is_none() {
             return Outcome::Disappeared;
         }
-        if !self.has_effect {
+        // the cluster moved, but by another change: this one was not carried out
+        let by_another = is_change
+            && !self.was_in_progress
+            && status.is_some_and(Status::is_complete)
+            && self.last.as_ref().is_some_and(|last| {
+                !last.is_goal_met && !last.nodes.is_some_and(Nodes::has_upgraded)
+            });
+        if !self.has_effect || by_another {
             return match self.not_acted_on(elapsed, status) {
                 Some(text) => Outcome::NotActedOn(text),
                 None => Outcome::Running,
@@ -87,12 +94,13 @@ impl Progress {
             } => (*operation, before),
             Followed::Deletion { before } => (Operation::Delete, before),
         };
-        let status = status.unwrap_or(&before.status);
-        Some(match status::check(status, operation) {
+        // the state in which Magnum got it decides
+        Some(match status::check(&before.status, operation) {
             Err(forbidden) => format!("{accepted}: {}", forbidden.reason),
             Ok(()) => format!(
-                "{accepted}: after {seconds} s the cluster is still {status}. Its conductor may be down or \
-                 refused it; contact the operator."
+                "{accepted}: after {seconds} s the cluster is {}, and the change is not there. Its conductor \
+                 may be down or refused it; contact the operator.",
+                status.unwrap_or(&before.status)
             ),
         })
     }

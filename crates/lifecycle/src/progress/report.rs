@@ -17,30 +17,41 @@ pub type Typical = BTreeMap<StepName, SignedDuration>;
 /// The state of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StepState {
+    /// It has not begun.
     Pending,
+    /// It began at this time.
     Running { since: Timestamp },
+    /// It began at this time, and its reason does not resolve itself.
     Blocked { since: Timestamp },
+    /// It began at this time, and failed.
     Failed { since: Timestamp },
+    /// It took so long.
     Done { took: SignedDuration },
 }
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StepReport {
+    /// Which step it is.
     pub name: StepName,
+    /// How far it is.
     pub state: StepState,
     /// Magnum's text about it.
     pub reason: Option<String>,
     /// What the text means, as a sentence.
     pub explanation: Option<String>,
+    /// How long it takes typically with this template, if that is known.
     pub typical: Option<SignedDuration>,
 }
 
 /// An operation at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgressReport {
+    /// The state of the whole operation.
     pub outcome: Outcome,
+    /// In their order.
     pub steps: Vec<StepReport>,
+    /// Since Magnum accepted the request.
     pub elapsed: SignedDuration,
     /// The step that takes much longer than typically, as a sentence.
     pub stalled: Option<String>,

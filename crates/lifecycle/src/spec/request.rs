@@ -110,6 +110,7 @@ pub fn node_group_request(group: &NodeGroupSpec) -> Map<String, Value> {
 /// A request of a user, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadRequest {
+    /// What it describes.
     pub document: ClusterDocument,
     /// Where Portico sends something else than what was written, as sentences.
     pub notices: Vec<String>,

@@ -122,7 +122,7 @@ pub const PHRASES: Phrases = &[
         Class::Immutable,
         &[
             "cannot change cluster property",
-            "cannot change * propert",
+            "cannot change * property",
             "field is immutable",
         ],
     ),

@@ -199,6 +199,7 @@ pub const PHRASES: Phrases = &[
         Class::Service,
         &[
             "no conductor",
+            "client error (connect)",
             "service unavailable",
             "(http 503)",
             "(http 500)",

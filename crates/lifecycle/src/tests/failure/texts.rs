@@ -316,6 +316,31 @@ fn other_wordings_of_the_same_failures_have_the_same_class() {
             Class::Capacity,
         ),
         (
+            "CREATE aborted (Task create from ResourceGroup \"kube_masters\" Stack \"k8s-eyjntm5ss3jc\" Timed out)",
+            Class::Timeout,
+        ),
+        ("ServiceError: client error (Connect)", Class::Service),
+        (
+            "Command: helm upgrade --namespace magnum-system kube-7j396 Exit code: 1 Stderr: 'Error: UPGRADE \
+             FAILED: release: already exists'",
+            Class::Concurrent,
+        ),
+        (
+            "ApiError: clusterresourcesets.addons.cluster.x-k8s.io \"a7f8088c\" not found: NotFound \
+             (ErrorResponse { code: 404 })",
+            Class::StaleRecord,
+        ),
+        (
+            "Failed to create listener kubeapi-31991: Expected HTTP response code [201 202], but got 409 \
+             instead: Load Balancer 7d690fcb is immutable and cannot be updated.",
+            Class::LoadBalancer,
+        ),
+        (
+            "failed to reconcile security groups: got 409 instead {\"NeutronError\": {\"type\": \
+             \"SecurityGroupRuleExists\", \"message\": \"Security group rule already exists.\"}}",
+            Class::Network,
+        ),
+        (
             "VolumeLimitExceeded: Maximum number of volumes allowed (10) exceeded for quota 'volumes'.",
             Class::Quota,
         ),

@@ -115,6 +115,9 @@ fn an_open_api_warns_and_closed_networks_are_compared_with_the_user() {
     // a driver that ignores the networks would leave the API open
     let ignored = checks(limited, |_| {}, |_| {});
     assert_eq!(one(&ignored, "API").level, Level::Blocks);
+    let unknown = |template: &mut Template| template.driver = driver(Family::Unknown);
+    let unverified = checks(limited, unknown, |_| {});
+    assert_eq!(one(&unverified, "API").level, Level::Warning);
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn a_request_without_effect_in_a_state_that_permits_it_names_the_conductor() {
         panic!("it was not acted on");
     };
     assert!(
-        text.contains("still CREATE_COMPLETE") && text.contains("conductor"),
+        text.contains("the cluster is CREATE_COMPLETE") && text.contains("conductor"),
         "{text}"
     );
 }
@@ -117,7 +117,7 @@ fn an_upgrade_is_not_over_before_all_nodes_have_the_version() {
     let nodes = |upgraded| Nodes {
         ready: 4,
         expected: 4,
-        upgraded,
+        upgraded: Some(upgraded),
     };
     poll.nodes = Some(nodes(1));
     poll.seen_by(&mut progress, 6);
@@ -134,6 +134,59 @@ fn an_upgrade_is_not_over_before_all_nodes_have_the_version() {
     poll.nodes = Some(nodes(4));
     poll.seen_by(&mut progress, 300);
     assert_eq!(report(&progress, 301).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn an_upgrade_that_magnum_shows_nowhere_is_followed_by_its_nodes() {
+    let before = Poll::of("UPDATE_COMPLETE", -10);
+    let goal = Goal::Template("new".to_owned());
+    let mut progress = change(&before, Operation::Upgrade, goal);
+    let mut poll = before.clone();
+    for (upgraded, expected) in [(0, false), (1, false), (4, true)] {
+        poll.nodes = Some(Nodes {
+            ready: 4,
+            expected: 4,
+            upgraded: Some(upgraded),
+        });
+        poll.seen_by(&mut progress, 20 + i64::from(upgraded));
+        let outcome = report(&progress, 60).outcome;
+        assert_eq!(
+            outcome == Outcome::Succeeded,
+            expected,
+            "{upgraded}: {outcome:?}"
+        );
+        assert!(!matches!(outcome, Outcome::NotActedOn(_)));
+    }
+}
+
+#[test]
+fn an_upgrade_that_leaves_the_old_template_ends_nevertheless() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let goal = Goal::Template("new".to_owned());
+    let mut progress = change(&before, Operation::Upgrade, goal);
+    Poll::of("UPDATE_IN_PROGRESS", 1).seen_by(&mut progress, 2);
+    Poll::of("UPDATE_COMPLETE", 90).seen_by(&mut progress, 91);
+    assert_eq!(report(&progress, 92).outcome, Outcome::Succeeded);
+    // another operation that was running before is not this one
+    let busy = Poll::of("UPDATE_IN_PROGRESS", -10);
+    let mut resize = change(&busy, Operation::Resize, size(5));
+    busy.seen_by(&mut resize, 2);
+    Poll::of("UPDATE_COMPLETE", 90).seen_by(&mut resize, 91);
+    assert!(matches!(
+        report(&resize, 92).outcome,
+        Outcome::NotActedOn(_)
+    ));
+}
+
+#[test]
+fn the_state_in_which_a_request_arrived_explains_its_loss() {
+    let busy = Poll::of("UPDATE_IN_PROGRESS", -10);
+    let mut progress = change(&busy, Operation::Patch, size(5));
+    Poll::of("UPDATE_COMPLETE", 20).seen_by(&mut progress, 31);
+    let Outcome::NotActedOn(text) = report(&progress, 31).outcome else {
+        panic!("it was not acted on");
+    };
+    assert!(text.contains("UPDATE_IN_PROGRESS"), "{text}");
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn a_working_cluster_that_magnum_never_confirms_can_be_used() {
     poll.nodes = Some(Nodes {
         ready: 2,
         expected: 2,
-        upgraded: 0,
+        upgraded: None,
     });
     poll.seen_by(&mut progress, 82 * 60);
     assert_eq!(report(&progress, 60 * 60).outcome, Outcome::Running);

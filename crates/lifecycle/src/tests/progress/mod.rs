@@ -68,7 +68,7 @@ pub(super) fn report(progress: &Progress, seconds: i64) -> ProgressReport {
     progress.report(at(seconds), &Typical::new())
 }
 
-/// Titles with a letter for the state: d(one), r(unning), b(locked), f(ailed), p(ending).
+/// Titles with the first letter of the state: done, running, blocked, failed or pending.
 pub(super) fn states(report: &ProgressReport) -> Vec<String> {
     let letter = |state: &StepState| match state {
         StepState::Done { .. } => 'd',
