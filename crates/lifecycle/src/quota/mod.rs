@@ -2,7 +2,11 @@
 //!
 //! Limits are those of Nova (instances, cores, RAM), Cinder (volumes, GiB), Neutron (floating IPs),
 //! Octavia (load balancers) and Magnum (clusters). The caller reads and maps them.
+mod size;
+
 use std::collections::BTreeMap;
+
+pub use size::{UnknownFlavor, size};
 
 use crate::driver::Family;
 
@@ -82,8 +86,10 @@ pub struct GroupSize {
     pub flavor: FlavorSize,
     /// `boot_volume_size` in GiB; 0: the servers boot from their flavor's disk.
     pub boot_volume_gib: u64,
-    /// Size of a further volume of each node (`docker_volume_size`, `etcd_volume_size`) in GiB; 0: none.
-    pub extra_volume_gib: u64,
+    /// `etcd_volume_size` of the control plane in GiB; 0: none.
+    pub etcd_volume_gib: u64,
+    /// `docker_volume_size` in GiB; 0: none.
+    pub docker_volume_gib: u64,
 }
 
 /// A cluster to create.
@@ -153,7 +159,11 @@ fn add_group(change: &mut Change, group: &GroupSize, nodes: i64) {
     add(change, Resource::Instances, nodes);
     add(change, Resource::Cores, of_all(group.flavor.vcpus));
     add(change, Resource::RamMib, of_all(group.flavor.ram_mib));
-    for gib in [group.boot_volume_gib, group.extra_volume_gib] {
+    for gib in [
+        group.boot_volume_gib,
+        group.etcd_volume_gib,
+        group.docker_volume_gib,
+    ] {
         if gib > 0 {
             add(change, Resource::Volumes, nodes);
             add(change, Resource::VolumeGib, of_all(gib));

@@ -1,4 +1,6 @@
 //! Quotas now and after.
+mod size;
+
 use crate::{
     driver::Family,
     quota::{
@@ -24,7 +26,7 @@ fn cluster(family: Family) -> ClusterSize {
     ClusterSize {
         control_plane: GroupSize {
             boot_volume_gib: 20,
-            extra_volume_gib: 5,
+            etcd_volume_gib: 5,
             ..group(3)
         },
         workers: vec![GroupSize {
