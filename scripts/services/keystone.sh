@@ -2,6 +2,7 @@
 # keystone.sh start|stop|status: OpenStack Keystone (PyPI) on SQLite with fernet tokens, seeded by keystone_seed.py.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
+. "$root/scripts/lib/secret.sh"
 
 venv=$cache/keystone/venv
 dir=$state/keystone
@@ -101,11 +102,6 @@ bootstrap() {
     --bootstrap-public-url "$url" --bootstrap-internal-url "$url" --bootstrap-admin-url "$url"
   touch "$dir/bootstrapped"
 }
-
-# without the characters that need quoting anywhere
-random_secret() { openssl rand -base64 24 | tr -d '/+=\n' | cut -c1-20; }
-
-keep_secret() { [ -s "$1" ] || random_secret > "$1"; }
 
 start() {
   [ -x "$venv/bin/gunicorn" ] || die "Keystone is not installed: run scripts/services/keystone-install.sh first"

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# magnum-install.sh: Magnum from PyPI into a virtual environment in the cache, versions pinned.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
+
+requirements=$root/scripts/services/magnum-requirements.txt
+venv=$cache/magnum/venv
+stamp=$cache/magnum/installed
+
+mkdir -p "$cache/magnum"
+exec 9> "$cache/magnum/lock"
+flock 9
+! cmp -s "$requirements" "$stamp" || exit 0
+
+rm -rf "$venv" "$stamp"
+python3 -m venv "$venv"
+"$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+cp "$requirements" "$stamp"

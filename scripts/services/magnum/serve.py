@@ -1,0 +1,119 @@
+"""Runs Magnum's API and its conductor in one process, joined by oslo.messaging's in-memory transport, so that no message queue
+is needed:
+
+    serve.py CONFIG PORT
+
+SIGUSR1 stops the conductor (nothing answers casts and calls, as when its process has ended), SIGUSR2 starts it again.
+"""
+
+import os
+import signal
+import sys
+import threading
+
+conf_file, port = sys.argv[1], int(sys.argv[2])
+sys.argv = ["magnum", "--config-file", conf_file]
+
+# before anything of oslo: it selects threads, where oslo.service would use eventlet
+import magnum.conf  # noqa: E402, I001
+from oslo_messaging._drivers import impl_fake  # noqa: E402
+from sqlalchemy import event  # noqa: E402
+from sqlalchemy.engine import Engine  # noqa: E402
+
+
+@event.listens_for(Engine, "connect")
+def connect(connection, _record):
+    for pragma in ("journal_mode=WAL", "synchronous=OFF", "busy_timeout=20000"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+@event.listens_for(Engine, "begin")
+def begin(connection):
+    """Takes SQLite's write lock at the first write of a transaction. oslo.db begins a transaction before the first read, which
+    SQLite then refuses to let write when another has written since: "database is locked", at once and for good."""
+    connection.info["in_transaction"] = True
+    connection.connection.dbapi_connection.isolation_level = "IMMEDIATE"
+
+
+# this transport refuses what is not JSON by itself; a real queue's sends Magnum's "unset" (an upgrade without max_batch_size)
+impl_fake.FakeDriver._check_serialize = staticmethod(lambda message: None)
+
+from magnum.common import rpc_service, short_id  # noqa: E402
+from magnum.common import service as magnum_service  # noqa: E402
+from magnum.conductor.handlers import (  # noqa: E402
+    ca_conductor,
+    cluster_conductor,
+    conductor_listener,
+    credential_conductor,
+    federation_conductor,
+    indirection_api,
+    nodegroup_conductor,
+)
+
+magnum_service.prepare_service(sys.argv)
+
+from magnum.api import app as api  # noqa: E402
+from magnum.db.sqlalchemy import models  # noqa: E402
+from magnum.service import periodic  # noqa: E402
+from oslo_db.sqlalchemy import enginefacade  # noqa: E402
+from werkzeug import serving  # noqa: E402
+
+import k8s_local  # noqa: E402
+
+# upstream asks drivers for the status every 10 s, which is not configurable
+periodic.MagnumPeriodicTasks._periodic_spacing["sync_cluster_status"] = 1
+
+HANDLERS = (
+    indirection_api,
+    cluster_conductor,
+    conductor_listener,
+    credential_conductor,
+    ca_conductor,
+    federation_conductor,
+    nodegroup_conductor,
+)
+
+
+class Conductor:
+    def __init__(self):
+        self.service = None
+
+    def start(self, *_):
+        if self.service:
+            return
+        topic = magnum.conf.CONF.conductor.topic
+        handlers = [module.Handler() for module in HANDLERS]
+        self.service = rpc_service.Service.create(topic, short_id.generate_id(), handlers, binary="magnum-conductor")
+        self.service.create_periodic_tasks()
+        self.service.start()
+
+    def stop(self, *_):
+        if self.service:
+            self.service.stop()
+            self.service = None
+
+
+class RequestHandler(serving.WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log(self, type, message, *arguments):
+        pass
+
+
+def create_tables():
+    """Magnum's migrations are for MySQL only; the models give the same tables."""
+    models.Base.metadata.create_all(enginefacade.writer.get_engine())
+
+
+def main():
+    create_tables()
+    conductor = Conductor()
+    conductor.start()
+    threading.Thread(target=k8s_local.resume, daemon=True).start()
+    signal.signal(signal.SIGUSR1, conductor.stop)
+    signal.signal(signal.SIGUSR2, conductor.start)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    serving.run_simple("127.0.0.1", port, api.load_app(), threaded=True, request_handler=RequestHandler)
+
+
+main()
