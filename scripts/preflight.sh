@@ -58,6 +58,11 @@ check_ports() {
     [ "$status" != 0A ] || echo $((16#${address##*:}))
   done)
   for name in $(printf '%s\n' "${!port[@]}" | sort); do
+    case $name in
+      # the first of a range, of which free ones are taken
+      local_clusters) continue ;;
+      magnum | cloud) [ "$with_magnum" = yes ] || continue ;;
+    esac
     if grep -qx "${port[$name]}" <<< "$used" && ! running "$(holder "$name")"; then
       lacks "port ${port[$name]} ($name): another program listens on it" \
         "stop that program (\`ss -ltnp 'sport = :${port[$name]}'\` names it), or set STACK_PORT_${name^^} to a free port"

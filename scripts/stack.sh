@@ -34,6 +34,7 @@ start_services() {
   steps_finish
   step_begin "Workloads and roles in acme-prod" "about 4 s" "$seed/apply.sh" acme-prod
   step_begin "Workloads and roles in globex-dev" "about 3 s" "$seed/apply.sh" globex-dev
+  if [ "$with_magnum" = yes ]; then step_begin "Magnum, with templates and clusters" "about 15 s" "$services/magnum.sh" start; fi
   if [ "$record_keystone" = yes ]; then step_begin "Recorder before Keystone" "about 1 s" "$services/recorder.sh" start; fi
   steps_finish
   step_begin "Prometheus" "about 1 s" "$services/prometheus.sh" start
@@ -65,6 +66,7 @@ down() {
   for cluster in "${clusters[@]}"; do "$services/bootstrap.sh" stop "$cluster"; done
   if [ "$with_plain_instance" = yes ]; then "$services/portico.sh" stop plain; fi
   "$services/portico.sh" stop
+  if [ "$with_magnum" = yes ]; then "$services/magnum.sh" stop; fi
   "$services/logs.sh" stop
   "$services/prometheus.sh" stop
   for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" stop "$cluster" & done
@@ -90,6 +92,7 @@ status() {
   "$services/alertmanager.sh" status || failed=1
   "$services/registry.sh" status || failed=1
   "$services/logs.sh" status || failed=1
+  if [ "$with_magnum" = yes ]; then "$services/magnum.sh" status || failed=1; fi
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" status || failed=1; fi
   if [ "$with_redis" = yes ]; then "$services/redis.sh" status || failed=1; fi
   if [ "$with_oidc" = yes ]; then "$services/oidc.sh" status || failed=1; fi

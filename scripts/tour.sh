@@ -30,5 +30,12 @@ cat <<TEXT
        Secrets are not hers to read, Prometheus says which role opens it. The API server refuses her too:
          portico login $url && kubectl exec -n shop deploy/checkout -- id
 
+$([ "$with_magnum" = no ] || cat <<MAGNUM
+  OpenStack Magnum is there too ($(env_get MAGNUM_URL)), with a stand-in for the rest of the cloud. Of its clusters in
+  acme shop-staging is complete, analytics has failed for quota, edge-cache is stalled; no machines belong to them. The
+  template kubernetes-local makes a cluster that answers: a real API server on this machine.
+
+MAGNUM
+)
   make demo-status, make demo-stop; all addresses and credentials: $env_file
 TEXT

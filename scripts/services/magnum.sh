@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# magnum.sh start|stop|status|check: OpenStack Magnum (PyPI; API and conductor in one process, SQLite) beside this stack's
+# magnum.sh start|stop|status|check, or conductor stop|start: OpenStack Magnum (PyPI; API and conductor in one process, SQLite) beside this stack's
 # Keystone, with drivers of its own and a stand-in for Nova, Neutron, Cinder, Octavia and Glance; seeded templates and clusters.
-# `check` waits until the seeded clusters are in their states and lists all of them.
+# `check` waits until the seeded clusters are in their states and lists all of them. For tests of failures, `conductor stop` and
+# `conductor start` do as they say, while the API continues to answer.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
 . "$root/scripts/lib/secret.sh"
@@ -44,8 +45,6 @@ api_paste_config = $venv/etc/magnum/api-paste.ini
 [certificates]
 # in Magnum's database; there is no Barbican
 cert_manager_type = x509keypair
-[kubernetes]
-health_polling_interval = 2
 [oslo_concurrency]
 lock_path = $dir
 [oslo_messaging_notifications]
@@ -125,7 +124,17 @@ check() {
   python3 "$here/seed_clusters.py" --check "$keystone_url" "$state/demo-password" "$url"
 }
 
+conductor() {
+  running magnum || die "Magnum does not run"
+  case ${1:-} in
+    stop) kill -USR1 "$(pid_of magnum)" ;;
+    start) kill -USR2 "$(pid_of magnum)" ;;
+    *) die "usage: magnum.sh conductor stop|start" ;;
+  esac
+}
+
 case ${1:-} in
   start | stop | status | check) "$1" ;;
-  *) die "usage: magnum.sh start|stop|status|check" ;;
+  conductor) conductor "${2:-}" ;;
+  *) die "usage: magnum.sh start|stop|status|check, or conductor stop|start" ;;
 esac

@@ -60,8 +60,8 @@ from werkzeug import serving  # noqa: E402
 
 import k8s_local  # noqa: E402
 
-# upstream asks drivers for the status every 10 s, which is not configurable
-periodic.MagnumPeriodicTasks._periodic_spacing["sync_cluster_status"] = 1
+# upstream asks drivers for the status every 10 s, which is not configurable, and for the health every 60 s
+periodic.MagnumPeriodicTasks._periodic_spacing.update(sync_cluster_status=1, sync_cluster_health_status=3)
 
 HANDLERS = (
     indirection_api,

@@ -23,6 +23,8 @@ installation_arguments() {
 stop_earlier() {
   local name
   for name in portico portico-plain oidc-corp oidc-partner "${clusters[@]/%//kube-apiserver}"; do terminate "$name" 5 & done
+  # its clusters' API servers too
+  "$root/scripts/services/magnum.sh" stop &
   wait
 }
 

@@ -28,7 +28,7 @@ DEFAULT_QUOTA = {
     "server_group_members": 10,
     "network": 10,
     "subnet": 10,
-    "router": 5,
+    "router": 10,
     "port": 100,
     "floatingip": 10,
     "security_group": 20,

@@ -158,7 +158,7 @@ class SimulatedDriver(driver.Driver):
             reason = "Quota exceeded for cores: Requested 2, but already used 20 of 20 cores (asked for by label sim_fail)"
             if not self.FAILS:
                 return
-            self.fail(cluster, operation, prefix, "sim_fail", [], reason)
+            self.fail(cluster, operation, prefix, "sim_fail", [cluster.default_ng_worker.uuid], reason)
             return
         failed = [one for one in cluster.nodegroups if one.status and one.status.endswith("FAILED")]
         if failed and prefix == "CREATE" and self.FAILS:
@@ -188,8 +188,9 @@ class SimulatedDriver(driver.Driver):
         """Ends an operation: of its node groups, the one that the step was for fails with the reason."""
         reason = self.failure(cluster, step, given, reason)
         for group in cluster.nodegroups:
-            if group.status and group.status.endswith("IN_PROGRESS"):
-                own = not given or given[0] == group.uuid
+            own = given and given[0] == group.uuid
+            if own or (group.status and group.status.endswith("IN_PROGRESS")):
+                own = own or not given
                 group.status = f"{group.status.split('_')[0]}_{'FAILED' if own else 'COMPLETE'}"
                 group.status_reason = reason if own else None
                 group.save()

@@ -8,7 +8,7 @@
     sim_script     JSON: [{"after": 3, "infrastructure": "Waiting on ..."}, {"after": 5, "group": "gpu",
                    "status": "CREATE_FAILED", "reason": "..."}, {"after": 4, "api": true}]: words of the health report, states
                    of node groups, and the address, at seconds after the start
-    sim_health     none: no health is reported; manual: what a client has PATCHed remains
+    sim_health     none: no health is reported; manual: what a client has set remains
     sim_api        the api_address to report
     sim_workload   what Services and claims in the cluster have made by then: lbs,volumes
     sim_leave      what a deletion leaves, whatever the driver would do: lbs,volumes
