@@ -55,6 +55,9 @@ def grant(keystone, project, user, role):
 def seed(keystone, password, magnum_port, cloud_port, before):
     project = keystone.ensure("project", {"name": "service", "domain_id": "default"})["id"]
     user = keystone.ensure("user", {"name": "magnum", "domain_id": "default"}, {"password": password})["id"]
+    if "user" not in before:
+        # the password is new where Magnum's directory was removed
+        keystone.call("PATCH", f"/users/{user}", {"user": {"password": password}})
     roles = {name: keystone.ensure("role", {"name": name})["id"] for name in ("admin", "service", "member", "reader")}
     for role in ("admin", "service"):
         grant(keystone, project, user, roles[role])

@@ -8,12 +8,15 @@ There is one build, hence one version: clusters cannot be upgraded.
 from magnum.common import exception
 from oslo_utils import uuidutils
 
-from k8s_local import nodes
-from k8s_local.control_plane import ControlPlane, resume
+from k8s_local import control_plane, nodes
+from k8s_local.control_plane import ControlPlane
 from simulated import operations
 from simulated.driver import SimulatedDriver
 
-__all__ = ["Driver", "resume"]
+
+def resume():
+    """Starts the clusters that ran before the stack was stopped."""
+    control_plane.resume(lambda plane: nodes.Api(plane).ready())
 
 
 class Driver(SimulatedDriver):

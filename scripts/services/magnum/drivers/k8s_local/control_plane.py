@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import socket
+import time
 
 from magnum.common import context as magnum_context
 
@@ -17,6 +18,7 @@ from simulated.operations import state_directory
 LOG = logging.getLogger(__name__)
 PORTS = ("api", "etcd", "etcd_peer", "controllers")
 MAX_CLUSTERS = 10
+RESUME_SECONDS = 60
 # Nodes are records without a heartbeat: what watches heartbeats would mark them as lost
 CONTROLLERS = "*,-nodelifecycle,-nodeipam,-attachdetach,-ttl"
 
@@ -191,22 +193,29 @@ class ControlPlane:
 
     def delete(self):
         self.stop()
+        processes.forget(self._process(""))
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def resume(self):
-        """Starts what ran before this machine or the stack was stopped."""
+    def resume(self, is_ready):
+        """Starts what ran before this machine or the stack was stopped; the controllers end without an API server."""
         if not os.path.exists(self._certificate("service-accounts.pub")):
             return
         self.start_etcd()
         self.start_api_server()
+        deadline = time.monotonic() + RESUME_SECONDS
+        while not is_ready(self):
+            self.ensure_running()
+            if time.monotonic() > deadline:
+                raise CloudError(504, "the API server does not answer")
+            time.sleep(0.5)
         self.start_controllers()
 
 
-def resume():
+def resume(is_ready):
     """Starts the control planes of all clusters that were made before."""
     for path in glob.glob(os.path.join(state_directory(), "local", "*", "settings.json")):
         uuid = os.path.basename(os.path.dirname(path))
         try:
-            ControlPlane(uuid).resume()
+            ControlPlane(uuid).resume(is_ready)
         except (CloudError, OSError) as error:
             LOG.error("The local cluster %s could not be started: %s", uuid, error)

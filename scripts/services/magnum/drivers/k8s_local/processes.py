@@ -4,6 +4,7 @@ $state/log/NAME.log, so that the stack's scripts see and end them too.
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -78,6 +79,12 @@ def terminate(name, seconds):
                 os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(FileNotFoundError):
         os.remove(_record(name))
+
+
+def forget(name):
+    """Removes records and logs below a name that ends in a slash."""
+    for kind in ("run", "log"):
+        shutil.rmtree(os.path.join(STATE, kind, name), ignore_errors=True)
 
 
 def last_line(name):
