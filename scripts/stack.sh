@@ -66,7 +66,8 @@ down() {
   for cluster in "${clusters[@]}"; do "$services/bootstrap.sh" stop "$cluster"; done
   if [ "$with_plain_instance" = yes ]; then "$services/portico.sh" stop plain; fi
   "$services/portico.sh" stop
-  if [ "$with_magnum" = yes ]; then "$services/magnum.sh" stop; fi
+  # whether or not this profile has it: tests start it by themselves
+  "$services/magnum.sh" stop
   "$services/logs.sh" stop
   "$services/prometheus.sh" stop
   for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" stop "$cluster" & done

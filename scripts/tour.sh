@@ -29,13 +29,16 @@ cat <<TEXT
     5. Sign out, and in again as vera. She reads the same pods; terminal, scale and delete are disabled and say why,
        Secrets are not hers to read, Prometheus says which role opens it. The API server refuses her too:
          portico login $url && kubectl exec -n shop deploy/checkout -- id
+TEXT
+if [ "$with_magnum" = yes ]; then
+  cat <<TEXT
 
-$([ "$with_magnum" = no ] || cat <<MAGNUM
   OpenStack Magnum is there too ($(env_get MAGNUM_URL)), with a stand-in for the rest of the cloud. Of its clusters in
   acme shop-staging is complete, analytics has failed for quota, edge-cache is stalled; no machines belong to them. The
   template kubernetes-local makes a cluster that answers: a real API server on this machine.
+TEXT
+fi
+cat <<TEXT
 
-MAGNUM
-)
   make demo-status, make demo-stop; all addresses and credentials: $env_file
 TEXT
