@@ -1,6 +1,6 @@
 """Runs the stand-in:
 
-    python3 -m cloud PORT KEYSTONE_URL STATE_FILE KEY_FILE
+python3 -m cloud PORT KEYSTONE_URL STATE_FILE KEY_FILE
 """
 
 import sys

@@ -3,7 +3,13 @@
 from cloud import compute
 from cloud.request import Refused, now, page
 
-QUOTAS = {"loadbalancer": "load_balancer", "listener": "listener", "member": "member", "pool": "pool", "healthmonitor": "health_monitor"}
+QUOTAS = {
+    "loadbalancer": "load_balancer",
+    "listener": "listener",
+    "member": "member",
+    "pool": "pool",
+    "healthmonitor": "health_monitor",
+}
 
 
 def error(status, message):

@@ -168,7 +168,9 @@ def delete(request, kind, identity):
     if kind == "networks":
         ports = [one["id"] for one in request.state.of("ports") if one.get("network_id") == identity]
         if ports:
-            message = f"Unable to complete operation on network {identity}. There are one or more ports still in use on the network."
+            message = (
+                f"Unable to complete operation on network {identity}. There are one or more ports still in use on the network."
+            )
             raise error(409, "NetworkInUse", message)
         for subnet in found.get("subnets", []):
             request.state.remove("subnets", subnet)

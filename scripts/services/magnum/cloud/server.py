@@ -115,7 +115,9 @@ class Handler(BaseHTTPRequestHandler):
             if found and method == self.command:
                 with state.lock:
                     return answer(request, *found.groups())
-        raise Refused(404, {"error": {"code": 404, "title": "Not Found", "message": f"The stand-in has no {self.command} {path}"}})
+        raise Refused(
+            404, {"error": {"code": 404, "title": "Not Found", "message": f"The stand-in has no {self.command} {path}"}}
+        )
 
     def has_key(self):
         return self.headers.get("x-stand-in-key") == self.server.key

@@ -70,7 +70,9 @@ def create_volume(request, _project):
     wanted = request.body["volume"]
     quota, used = request.state.quota(request.project), request.state.usage(request.project, compute.FLAVORS)
     if 0 <= quota["volumes"] < used["volumes"] + 1:
-        raise over_quota(f"VolumeLimitExceeded: Maximum number of volumes allowed ({quota['volumes']}) exceeded for quota 'volumes'.")
+        raise over_quota(
+            f"VolumeLimitExceeded: Maximum number of volumes allowed ({quota['volumes']}) exceeded for quota 'volumes'."
+        )
     if 0 <= quota["gigabytes"] < used["gigabytes"] + wanted["size"]:
         raise over_quota(
             f"VolumeSizeExceedsAvailableQuota: Requested volume or snapshot exceeds allowed gigabytes quota. Requested "

@@ -36,7 +36,12 @@ class Driver(SimulatedDriver):
     def create_steps(self, cluster):
         servers = [["node", [group.uuid]] for group in cluster.nodegroups for _ in range(group.node_count)]
         start = [[name, []] for name in self.START]
-        return [[0.05, "credential", []], [0.05, "network", []], *operations.spread(0.05, 0.3, servers), *operations.spread(0.3, 0.9, start)]
+        return [
+            [0.05, "credential", []],
+            [0.05, "network", []],
+            *operations.spread(0.05, 0.3, servers),
+            *operations.spread(0.3, 0.9, start),
+        ]
 
     def resize_steps(self, cluster, group, named):
         return [*super().resize_steps(cluster, group, named), [0.95, "node_objects", []]]

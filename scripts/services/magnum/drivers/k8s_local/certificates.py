@@ -25,9 +25,7 @@ def write(path, data):
 
 
 def _pem(key):
-    return key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    return key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
 
 
 class Authority:
@@ -90,7 +88,5 @@ def write_all(cluster, context, directory):
     if not os.path.exists(accounts):
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
         write(accounts, _pem(key))
-        public = key.public_key().public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-        )
+        public = key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
         write(os.path.join(directory, "service-accounts.pub"), public)

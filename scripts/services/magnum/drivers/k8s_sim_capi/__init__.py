@@ -66,7 +66,9 @@ class Driver(SimulatedDriver):
         reason[part] = words
         # what comes after it waits too
         if part == "infrastructure":
-            reason.update(cluster=words, controlplane="Waiting on ['InfrastructureReady']", nodegroup="Waiting on ['ControlPlaneReady']")
+            reason.update(
+                cluster=words, controlplane="Waiting on ['InfrastructureReady']", nodegroup="Waiting on ['ControlPlaneReady']"
+            )
         if operation["blocked"]:
             reason[part] = f"ReconcileError: {operation['blocked'][1]}"
         return "UNHEALTHY", reason

@@ -125,8 +125,8 @@ class Cloud:
         return self.call("POST", "/network/v2.0/floatingips", {"floatingip": address})["floatingip"]["floating_ip_address"]
 
     def create_address(self):
-        body = {"floatingip": {"description": self.mark}}
-        return self.call("POST", "/network/v2.0/floatingips", {"floatingip": body["floatingip"]})["floatingip"]["floating_ip_address"]
+        body = {"description": self.mark}
+        return self.call("POST", "/network/v2.0/floatingips", {"floatingip": body})["floatingip"]["floating_ip_address"]
 
     def delete_balancers(self, keep):
         """Deletes load balancers and their floating IPs, except those of which `keep(name)` holds."""
@@ -158,7 +158,12 @@ class Cloud:
                 metadata = {"cinder.csi.openstack.org/cluster": self.cluster.uuid}
                 metadata.update({"csi.storage.k8s.io/pvc/namespace": "shop", "csi.storage.k8s.io/pvc/name": claim})
                 name = f"pvc-{self.cluster.uuid[:8]}-{claim}"
-                volume = {"name": name, "size": size, "metadata": metadata, "description": "Created by OpenStack Cinder CSI driver"}
+                volume = {
+                    "name": name,
+                    "size": size,
+                    "metadata": metadata,
+                    "description": "Created by OpenStack Cinder CSI driver",
+                }
                 self.call("POST", f"/volume/v3/{self.cluster.project_id}/volumes", {"volume": volume})
 
     def delete_volumes(self):

@@ -54,9 +54,7 @@ class SimulatedDriver(driver.Driver):
         named = list(nodes_to_remove or []) if self.HONOURS_NODES_TO_REMOVE else []
         self.begin(cluster, "update", self.UPDATE_SECONDS, self.resize_steps(cluster, group, named))
 
-    def upgrade_cluster(
-        self, context, cluster, cluster_template, max_batch_size, nodegroup, scale_manager=None, rollback=False
-    ):
+    def upgrade_cluster(self, context, cluster, cluster_template, max_batch_size, nodegroup, scale_manager=None, rollback=False):
         self.may_raise(cluster, "update")
         version = (cluster_template.labels or {}).get("kube_tag") or self.version(cluster)
         groups = [one for one in cluster.nodegroups if self.UPGRADES_ALL or nodegroup.is_default or one.uuid == nodegroup.uuid]

@@ -30,7 +30,8 @@ class Health(monitors.MonitorBase):
             status, reason = "UNKNOWN", {"api": str(error)}
         else:
             status, reason = self.driver.health(self.cluster, operation, servers)
-        for entry in labels.script(operation) if operation else []:
+        under_way = operation and self.cluster.status.endswith("IN_PROGRESS")
+        for entry in labels.script(operation) if under_way else []:
             more = {name: text for name, text in entry.items() if name not in ("after", "api", "group", "status", "reason")}
             reason = {**reason, **more}
             status = "UNHEALTHY" if more else status

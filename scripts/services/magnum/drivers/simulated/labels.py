@@ -1,17 +1,17 @@
 """Labels of a cluster that steer a simulated driver:
 
-    sim_seconds    how long an operation takes (default: DEFAULT_SECONDS of the driver)
-    sim_fail       operations that end in *_FAILED, such as create,delete
-    sim_raise      operations at which the driver raises at once, in the conductor
-    sim_stall      a step that is never finished, such as api_load_balancer or delete_network; with a kind
-                   before it, such as upgrade:replace_node, in that operation only
-    sim_script     JSON: [{"after": 3, "infrastructure": "Waiting on ..."}, {"after": 5, "group": "gpu",
-                   "status": "CREATE_FAILED", "reason": "..."}, {"after": 4, "api": true}]: words of the health report, states
-                   of node groups, and the address, at seconds after the start
-    sim_health     none: no health is reported; manual: what a client has set remains
-    sim_api        the api_address to report
-    sim_workload   what Services and claims in the cluster have made by then: lbs,volumes
-    sim_leave      what a deletion leaves, whatever the driver would do: lbs,volumes
+sim_seconds    how long an operation takes (default: CREATE_SECONDS … of the driver)
+sim_fail       operations that end in *_FAILED, such as create,delete
+sim_raise      operations at which the driver raises at once, in the conductor
+sim_stall      a step that is never finished, such as api_load_balancer or delete_network; with a kind
+               before it, such as upgrade:replace_node, in that operation only
+sim_script     JSON: [{"after": 3, "infrastructure": "Waiting on ..."}, {"after": 5, "group": "gpu",
+               "status": "CREATE_FAILED", "reason": "..."}, {"after": 4, "api": true}]: words of the health report, states
+               of node groups, and the address, at seconds after the start of an operation, until its end
+sim_health     none: no health is reported; manual: what a client has set remains
+sim_api        the api_address to report
+sim_workload   what Services and claims in the cluster have made by then: lbs,volumes
+sim_leave      what a deletion leaves, whatever the driver would do: lbs,volumes
 """
 
 import json
