@@ -227,7 +227,7 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
     };
     let end = view! {
         <LogsLink page />
-        <PauseButton list />
+        {move || (!shows_logs.get()).then(|| view! { <PauseButton list /> })}
     }
     .into_any();
     view! {

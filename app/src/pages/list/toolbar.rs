@@ -1,7 +1,7 @@
 //! The one row above a list: a plain GET form, which scripts make immediate.
 use super::{
-    columns::ColumnsMenu, facets::StatusFacet, labels::LabelFilter, namespaces::NamespaceSelect,
-    page::ListPage, usage::ListUsage, views::ViewsMenu,
+    columns::ColumnsMenu, facets::StatusFacet, labels::LabelFilter, logs,
+    namespaces::NamespaceSelect, page::ListPage, usage::ListUsage, views::ViewsMenu,
 };
 use crate::{
     hooks::{LiveList, Timer},
@@ -52,9 +52,9 @@ pub fn Toolbar(
             </form>
             <div class="list-tools">
                 <ViewsMenu page />
-                {list
-                    .zip(usage)
-                    .map(|(list, usage)| view! { <ColumnsMenu page list usage namespaced /> })}
+                {list.zip(usage).map(|(list, usage)| move || (!logs::are_shown(page)).then(|| view! {
+                    <ColumnsMenu page list usage namespaced />
+                }))}
                 {end}
             </div>
         </div>

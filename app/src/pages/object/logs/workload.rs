@@ -214,7 +214,7 @@ fn Options(
                     />
                 </div>
             </Show>
-            <div class="w-44">
+            <div class="w-52">
                 <SelectField
                     id="log-since"
                     label="Time range"
