@@ -28,10 +28,15 @@ use uuid::Uuid;
 const FLUSH_INTERVAL: Duration = Duration::from_millis(150);
 /// Maximum number of lines that wait for a slow browser; older ones are dropped and counted.
 const MAX_QUEUED_LINES: usize = 4_000;
+/// Maximum size of the lines that wait, in bytes: all users share the memory of the server.
+const MAX_QUEUED_BYTES: usize = 4 * 1024 * 1024;
 /// How often the log of a container that has not started is requested again.
 const START_RETRY_DELAY: Duration = Duration::from_secs(3);
 /// Maximum number of lines in one message.
 const MAX_BATCH_LINES: usize = 500;
+/// Maximum size of the lines in one message, in bytes, unless a single one is longer: many messages wait for
+/// a slow browser.
+const MAX_BATCH_BYTES: usize = 256 * 1024;
 
 /// How a log ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,35 +264,52 @@ fn explain(error: KubeError, query: &LogQuery) -> ServiceError {
 /// Lines that are not sent yet.
 struct Waiting {
     lines: VecDeque<String>,
+    bytes: usize,
     skipped: u64,
     /// Maximum number of lines; older ones are dropped and counted.
     max: usize,
 }
 
 impl Waiting {
-    /// Makes a queue of up to `max` lines, and at most [`MAX_QUEUED_LINES`].
+    /// Makes a queue of up to `max` lines, and at most [`MAX_QUEUED_LINES`] and
+    /// [`MAX_QUEUED_BYTES`].
     fn new(max: usize) -> Self {
         Self {
             lines: VecDeque::new(),
+            bytes: 0,
             skipped: 0,
             max: max.clamp(1, MAX_QUEUED_LINES),
         }
     }
 
     fn push(&mut self, line: String) {
-        if self.lines.len() >= self.max {
-            self.lines.pop_front();
+        self.bytes += line.len();
+        self.lines.push_back(line);
+        while self.lines.len() > self.max || self.bytes > MAX_QUEUED_BYTES {
+            let Some(oldest) = self.lines.pop_front() else {
+                return;
+            };
+            self.bytes = self.bytes.saturating_sub(oldest.len());
             self.skipped += 1;
         }
-        self.lines.push_back(line);
     }
 
     async fn send(&mut self, id: u32, outbox: &Outbox) -> Result<(), Gone> {
         if self.lines.is_empty() {
             return Ok(());
         }
-        let count = self.lines.len().min(MAX_BATCH_LINES);
-        let lines = self.lines.drain(..count).collect();
+        let mut size = 0_usize;
+        let mut count = 0_usize;
+        for line in self.lines.iter().take(MAX_BATCH_LINES) {
+            size += line.len();
+            if count > 0 && size > MAX_BATCH_BYTES {
+                break;
+            }
+            count += 1;
+        }
+        let lines: Vec<String> = self.lines.drain(..count).collect();
+        let sent: usize = lines.iter().map(String::len).sum();
+        self.bytes = self.bytes.saturating_sub(sent);
         let skipped = std::mem::take(&mut self.skipped);
         outbox.send(Message::Lines { id, lines, skipped }).await
     }
@@ -317,6 +339,31 @@ mod tests {
         };
         assert_eq!((id, lines.len(), skipped), (7, MAX_BATCH_LINES, 10));
         assert_eq!(lines[0], "10");
+    }
+
+    #[tokio::test]
+    async fn long_lines_fill_neither_the_queue_nor_a_message() {
+        let mut waiting = Waiting::new(MAX_QUEUED_LINES);
+        let long = "x".repeat(2_048);
+        for _ in 0..MAX_QUEUED_BYTES / long.len() {
+            waiting.push(long.clone());
+        }
+        assert_eq!((waiting.skipped, waiting.bytes), (0, MAX_QUEUED_BYTES));
+        waiting.push(long.clone());
+        assert_eq!((waiting.skipped, waiting.bytes), (1, MAX_QUEUED_BYTES));
+        let (outbox, mut inbox) = Outbox::new();
+        waiting.send(7, &outbox).await.unwrap();
+        let Message::Lines { lines, skipped, .. } = inbox.recv().await.unwrap() else {
+            panic!("lines expected");
+        };
+        assert_eq!((lines.len(), skipped), (MAX_BATCH_BYTES / long.len(), 1));
+        assert_eq!(waiting.bytes, MAX_QUEUED_BYTES - MAX_BATCH_BYTES);
+        // one that is too long for a message is sent alone
+        let mut waiting = Waiting::new(2);
+        waiting.push("x".repeat(MAX_BATCH_BYTES + 1));
+        waiting.push(long.clone());
+        waiting.send(7, &outbox).await.unwrap();
+        assert_eq!((waiting.lines.len(), waiting.bytes), (1, long.len()));
     }
 
     #[tokio::test]
