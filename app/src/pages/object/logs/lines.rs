@@ -195,7 +195,7 @@ impl PageLines {
             for (index, place) in chunk.places(&self.needle).into_iter().enumerate() {
                 if current == Some((part, index)) {
                     current_match = Some(place);
-                } else {
+                } else if matches.len() < MAX_MARKS {
                     matches.push(place);
                 }
             }
