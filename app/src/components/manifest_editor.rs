@@ -83,7 +83,11 @@ pub fn ManifestEditor(
             }
             on:refused=refuse
             on:draft=move |_: web_sys::CustomEvent| found.set(true)
-            on:withheld=move |event: web_sys::CustomEvent| is_withheld.set(event.detail().is_truthy())
+            on:withheld=move |event: web_sys::CustomEvent| {
+                let is_now = event.detail().is_truthy();
+                // it comes while the user writes: a note that is there must not be read out again
+                is_withheld.maybe_update(|is| std::mem::replace(is, is_now) != is_now);
+            }
         >
             <portico-editor
                 id=EDITOR_ID
