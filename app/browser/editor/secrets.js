@@ -2,9 +2,9 @@
 import { isSeq } from "yaml";
 import { field, identity, isList, objects, parse, textOf } from "./documents.js";
 
-// a document without one of these is not a Secret, so that most texts need not be parsed; a backslash
-// begins an escaped character
-const SIGNS = /Secret|stringData|\\/;
+// a document without one of these is not a Secret, so that most texts need not be parsed; the last
+// one escapes a letter, or continues a string in quotes on the next line
+const SIGNS = /Secret|stringData|\\[xuU\r\n]/;
 
 /**
  * Returns whether a document of a text is a Secret or may be one: a text that is being written is often
