@@ -72,7 +72,7 @@ pub const MAX_FOLLOWED_PODS: usize = 20;
 /// The pods of an object or of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PodList {
-    /// Those of an object that need attention first; those of a list in its order.
+    /// Those of an object that need attention first; those of a list by namespace and name.
     pub pods: Vec<PodSummary>,
     /// Number of all pods; greater than that of `pods` if some are left out.
     pub total: usize,
