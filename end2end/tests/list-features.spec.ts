@@ -303,6 +303,13 @@ test("need_07 rows without usage have the reason, and without a source there are
   await expect(note).toHaveText("CPU and memory are not shown. Prometheus cannot be reached.");
   await expect(main(page).getByRole("columnheader", { name: "CPU", exact: true })).toHaveCount(0);
   await expect(row(page, "idle")).toBeVisible();
+
+  const missing = { verb: "get", group: "", resource: "pods", subresource: "", namespace, name: null };
+  await page.route("**/api/resources/usage", (route) => route.fulfill({ json: { not_permitted: { reason: "Not permitted.", missing } } }));
+  await page.reload();
+  await expect(note).toContainText("CPU and memory are not shown. Not permitted.");
+  const whoCan = new RegExp(`/access\\?verb=get&resource=pods&namespace=${namespace}#who-can$`);
+  await expect(note.getByRole("link", { name: "Who can?" })).toHaveAttribute("href", whoCan);
   await remove(namespace);
 });
 

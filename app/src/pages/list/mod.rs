@@ -19,7 +19,7 @@ mod views;
 
 use crate::{
     api::resources::{list_resources, namespaces_for},
-    components::{Crumb, FormOutcome, LiveDot, PageHead, PauseButton},
+    components::{Crumb, FormOutcome, LiveDot, PageHead, PauseButton, who_can_link},
     context::use_session,
     error::UiErrorKind,
     format,
@@ -240,8 +240,11 @@ fn loaded(page: ListPage, table: ResourceTable, namespaces: Option<Vec<String>>)
             <LiveDot list />
             <Troubles page list />
             <ScopeNote list failures />
-            {move || usage.note().map(|note| view! {
-                <p class="text-muted" data-part="usage-note">{note}</p>
+            {move || usage.note().map(|note| {
+                let link = who_can_link(note.missing.as_deref());
+                view! {
+                    <p class="text-muted" data-part="usage-note">{note.reason} " " {link}</p>
+                }
             })}
         </div>
         {move || (!shows_logs.get()).then(|| view! { <BulkBar list picked bulk rights /> })}

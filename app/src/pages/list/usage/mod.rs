@@ -11,7 +11,9 @@ use crate::{
     hooks::{LiveRow, Timer},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{MAX_USAGE_ROWS, Reading, RowUsage, RowsUsage, UsageRow, has_usage};
+use portico_domain::panel::{
+    MAX_USAGE_ROWS, Reading, Refusal, RowUsage, RowsUsage, UsageRow, has_usage,
+};
 use std::{collections::HashMap, time::Duration};
 
 /// How often usage is read; sources measure every 15 to 60 seconds.
@@ -30,7 +32,7 @@ pub struct ListUsage {
     /// By the UID of the row.
     known: RwSignal<HashMap<String, RowUsage>>,
     /// Why there are no columns, if the source has not responded yet.
-    failure: RwSignal<Option<String>>,
+    failure: RwSignal<Option<Refusal>>,
     /// Whether the source has responded: the columns stay then.
     has_responded: StoredValue<bool>,
     /// The rows in the page.
@@ -65,18 +67,22 @@ impl ListUsage {
     }
 
     /// Returns why there are no columns, for kinds that could have them.
-    pub fn note(self) -> Option<String> {
+    pub fn note(self) -> Option<Refusal> {
         if !self.applies {
             return None;
         }
-        let reason = if self.has_source {
+        let why = if self.has_source {
             self.failure.get()?
         } else {
             "This cluster does not serve metrics.k8s.io (metrics-server), and Portico has no \
              Prometheus for it."
                 .to_owned()
+                .into()
         };
-        Some(format!("CPU and memory are not shown. {reason}"))
+        Some(Refusal {
+            reason: format!("CPU and memory are not shown. {}", why.reason),
+            ..why
+        })
     }
 
     /// Returns what a row uses; `None` if it was not read yet.
@@ -142,7 +148,7 @@ impl ListUsage {
     }
 
     fn receive(self, uids: Vec<String>, answer: Result<Reading<RowsUsage>, UiError>) {
-        let reason = match answer {
+        let why = match answer {
             Ok(Reading::Known(usage)) => {
                 self.has_responded.set_value(true);
                 self.failure.set(None);
@@ -151,16 +157,19 @@ impl ListUsage {
                 self.read_new();
                 return;
             }
-            Ok(Reading::NotPermitted(refusal)) => refusal.reason,
-            Ok(Reading::Unavailable(reason)) => reason,
-            Err(error) => error.message,
+            Ok(Reading::NotPermitted(refusal)) => refusal,
+            Ok(Reading::Unavailable(reason)) => reason.into(),
+            Err(error) => Refusal {
+                reason: error.message,
+                missing: error.missing,
+            },
         };
         if self.has_responded.get_value() {
-            let unknown = vec![RowUsage::Unknown(reason); uids.len()];
+            let unknown = vec![RowUsage::Unknown(why.reason); uids.len()];
             self.known.set(by_uid(uids, unknown));
             self.read_new();
         } else {
-            self.failure.set(Some(reason));
+            self.failure.set(Some(why));
         }
     }
 }
