@@ -85,7 +85,7 @@ pub fn ManifestEditor(
             on:draft=move |_: web_sys::CustomEvent| found.set(true)
             on:withheld=move |event: web_sys::CustomEvent| {
                 let is_now = event.detail().is_truthy();
-                // it comes while the user writes: a note that is there must not be read out again
+                // sent again and again while the user writes: a note that is there must not be read out each time
                 is_withheld.maybe_update(|is| std::mem::replace(is, is_now) != is_now);
             }
         >
