@@ -20,6 +20,8 @@ use std::{collections::HashMap, time::Duration};
 pub const REFRESH_INTERVAL: Duration = Duration::from_secs(30);
 /// The delay after other rows have come into the page, such as by scrolling.
 const REQUEST_DELAY: Duration = Duration::from_millis(250);
+/// The least time between two requests for new rows: objects may come into the page many times a second.
+const MIN_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The usage of the rows in the page. `Copy`.
 #[derive(Clone, Copy)]
@@ -39,6 +41,9 @@ pub struct ListUsage {
     rows: StoredValue<Vec<LiveRow>>,
     is_requesting: StoredValue<bool>,
     request: Timer,
+    /// Whether the last request began less than [`MIN_INTERVAL`] ago.
+    is_recent: StoredValue<bool>,
+    recent: Timer,
 }
 
 impl ListUsage {
@@ -53,6 +58,8 @@ impl ListUsage {
             rows: StoredValue::new(Vec::new()),
             is_requesting: StoredValue::new(false),
             request: Timer::new(),
+            is_recent: StoredValue::new(false),
+            recent: Timer::new(),
         }
     }
 
@@ -93,9 +100,7 @@ impl ListUsage {
     /// Takes the rows that are in the page now; reads usage if there are others among them.
     pub fn show(self, rows: Vec<LiveRow>) {
         self.rows.set_value(rows);
-        if self.failure.with_untracked(Option::is_none) {
-            self.read_new();
-        }
+        self.read_new();
     }
 
     /// Reads the usage of all rows in the page.
@@ -108,6 +113,11 @@ impl ListUsage {
             return;
         }
         self.is_requesting.set_value(true);
+        self.is_recent.set_value(true);
+        self.recent.start(MIN_INTERVAL, move || {
+            self.is_recent.set_value(false);
+            self.read_new();
+        });
         let uids: Vec<String> = rows.iter().map(|row| row.uid.clone()).collect();
         let asked: Vec<UsageRow> = rows
             .iter()
@@ -131,8 +141,13 @@ impl ListUsage {
         });
     }
 
-    /// Reads usage soon, if a row in the page has none.
+    /// Reads usage soon, if a row in the page has none. A hidden page and a source that fails wait for the
+    /// interval.
     fn read_new(self) {
+        let has_failed = self.failure.with_untracked(Option::is_some);
+        if has_failed || self.is_recent.get_value() || document().hidden() {
+            return;
+        }
         let rows = self.rows_in_page();
         let is_new = self
             .known
