@@ -29,7 +29,8 @@ pub fn UntilField(
         if until.is_none() && text.with(|text| !text.is_empty()) {
             return Some("Enter a date from 1970 to 2105.".to_owned());
         }
-        let checked = check_log_range(session.now.get(), since.get(), until);
+        // as the log is read at this moment: a range that was valid does not become invalid by itself
+        let checked = check_log_range(session.now.get_untracked(), since.get(), until);
         checked.err().map(|error| error.to_string())
     });
     view! {
