@@ -6,12 +6,16 @@ import { field, identity, isList, objects, parse, textOf } from "./documents.js"
 // one escapes a letter, or continues a string in quotes on the next line
 const SIGNS = /Secret|stringData|\\[xuU\r\n]/;
 
+// a kind that is being written, and may become that of a Secret; ConfigMaps have the field as well
+const HALF_WRITTEN = /^\s*["']?kind["']?\s*:\s*["']?S(e(c(re?)?)?)?["']?\s*,?\s*$/m;
+const VALUES = /\bdata\b/;
+
 /**
  * Returns whether a document of a text is a Secret or may be one: a text that is being written is often
  * not valid, and an alias or a merge key can name the kind as well.
  */
 export function mayHoldSecret(text) {
-  if (!SIGNS.test(text)) return false;
+  if (!SIGNS.test(text) && !HALF_WRITTEN.test(text)) return false;
   try {
     return parse(text).documents.some(mayBeSecret);
   } catch {
@@ -21,6 +25,7 @@ export function mayHoldSecret(text) {
 }
 
 function mayBeSecret(document) {
+  if (HALF_WRITTEN.test(document.text) && VALUES.test(document.text)) return true;
   if (!SIGNS.test(document.text)) return false;
   if (document.tree.errors.length > 0) return true;
   const [, ...items] = objects(document);

@@ -34,6 +34,15 @@ test("a text that is not valid, or does not name its kind yet, may be a Secret",
   }
 });
 
+test("a kind that is being written may become that of a Secret", () => {
+  for (const kind of ["S", "Se", "Sec", "Secr", "Secre", '"Sec"']) {
+    assert.equal(mayHoldSecret(`apiVersion: v1\nkind: ${kind}\ndata:\n  password: cGFzcw==\n`), true, kind);
+  }
+  for (const kind of ["Service", "StatefulSet", "ConfigMap", "C"]) {
+    assert.equal(mayHoldSecret(`apiVersion: v1\nkind: ${kind}\ndata:\n  key: value\n`), false, kind);
+  }
+});
+
 test("what only mentions Secrets is not one", () => {
   for (const text of [
     "",
