@@ -84,7 +84,7 @@ pub async fn follow(
                 Outcome::Failed
             };
             audit::record(&caller, "logs", cluster, &target, outcome);
-            let retry = error.kind == app::error::UiErrorKind::Unavailable;
+            let retry = log_range::may_retry(error.kind, &query);
             (error.into_refusal(), retry)
         }
     };

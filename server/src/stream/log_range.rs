@@ -1,5 +1,7 @@
 //! The end of a log's time range. Kubernetes has no parameter for it: the lines are requested with their
 //! timestamps, and the first later one ends the log.
+use crate::kube::logs;
+use app::error::UiErrorKind;
 use jiff::Timestamp;
 use portico_domain::stream::LogQuery;
 use std::time::Duration;
@@ -55,6 +57,12 @@ pub fn at(now: i64, query: LogQuery) -> LogQuery {
 /// Returns whether the end of a range has passed.
 pub fn has_ended(now: i64, query: &LogQuery) -> bool {
     query.until.is_some_and(|until| i64::from(until) <= now)
+}
+
+/// Returns whether a log that ended with an error is requested again by the page. A range that has ended would be
+/// read from its start each time, and its lines shown twice.
+pub fn may_retry(kind: UiErrorKind, query: &LogQuery) -> bool {
+    kind == UiErrorKind::Unavailable && !logs::reads_whole_range(query)
 }
 
 /// Is ready when a followed range has ended, although no later line ends it; never for other logs.
@@ -138,6 +146,18 @@ mod tests {
             ..query(None, false)
         };
         assert!(!at(0, previous).follow);
+    }
+
+    #[test]
+    fn a_range_that_has_ended_is_not_read_again_after_an_error() {
+        let retries = |kind, until| {
+            let query = at(UNTIL.into(), query(until, false));
+            may_retry(kind, &query)
+        };
+        assert!(retries(UiErrorKind::Unavailable, None));
+        assert!(retries(UiErrorKind::Unavailable, Some(UNTIL + 1)));
+        assert!(!retries(UiErrorKind::Unavailable, Some(UNTIL)));
+        assert!(!retries(UiErrorKind::NotPermitted, None));
     }
 
     #[tokio::test(start_paused = true)]
