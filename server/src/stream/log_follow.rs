@@ -26,8 +26,9 @@ use uuid::Uuid;
 
 /// How often collected lines are sent.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(150);
-/// Maximum number of lines that wait for a slow browser; older ones are dropped and counted.
-const MAX_QUEUED_LINES: usize = 4_000;
+/// Maximum number of lines that wait for a slow browser, as many as a page shows and requests of a time range; older
+/// ones are dropped and counted.
+const MAX_QUEUED_LINES: usize = 5_000;
 /// Maximum size of the lines that wait, in bytes: all users share the memory of the server.
 const MAX_QUEUED_BYTES: usize = 4 * 1024 * 1024;
 /// How often the log of a container that has not started is requested again.
