@@ -1,7 +1,7 @@
 //! Following of a container's log.
 use super::{
     REVIEW_INTERVAL,
-    log_range::{self, LogRange},
+    log_range::{self, LogRange, RangeReads},
     outbox::{Gone, Outbox},
 };
 use crate::{
@@ -61,7 +61,8 @@ impl End {
     }
 }
 
-/// Follows until the log or its time range ends, the browser disconnects, or the rights end.
+/// Follows until the log or its time range ends, the browser disconnects, or the rights end. A range that has ended
+/// waits for one of the places of `reads`.
 pub async fn follow(
     services: Arc<Services>,
     caller: Caller,
@@ -69,9 +70,11 @@ pub async fn follow(
     query: LogQuery,
     id: u32,
     outbox: Outbox,
+    reads: RangeReads,
 ) -> Result<(), Gone> {
     let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
     let query = log_range::at(Timestamp::now().as_second(), query);
+    let _place = reads.place(&query).await;
     let (refusal, retry) = match read(&services, &caller, cluster, &query, id, &outbox).await? {
         Ok(end) => {
             audit::record(&caller, "logs", cluster, &target, Outcome::Done);

@@ -4,8 +4,12 @@ use crate::kube::logs;
 use app::error::UiErrorKind;
 use jiff::Timestamp;
 use portico_domain::stream::LogQuery;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// Maximum number of ranges that have ended and are read at once for one tab: each may be as long as
+/// [`logs::MAX_RANGE_BYTES`].
+const MAX_CONCURRENT_READS: usize = 2;
 /// How long the last lines of a range may take to arrive.
 const LATE_LINES_GRACE: Duration = Duration::from_secs(2);
 
@@ -63,6 +67,26 @@ pub fn has_ended(now: i64, query: &LogQuery) -> bool {
 /// read from its start each time, and its lines shown twice.
 pub fn may_retry(kind: UiErrorKind, query: &LogQuery) -> bool {
     kind == UiErrorKind::Unavailable && !logs::reads_whole_range(query)
+}
+
+/// The places for the ranges that one tab reads at once.
+#[derive(Clone, Debug)]
+pub struct RangeReads(Arc<Semaphore>);
+
+impl RangeReads {
+    pub fn new() -> Self {
+        Self(Arc::new(Semaphore::new(MAX_CONCURRENT_READS)))
+    }
+
+    /// Waits until a log may be read, which is until the permit is dropped. Only a range that has ended takes a place.
+    pub async fn place(self, query: &LogQuery) -> Option<OwnedSemaphorePermit> {
+        if logs::reads_whole_range(query) {
+            // an error would mean that the semaphore was closed, which it never is
+            self.0.acquire_owned().await.ok()
+        } else {
+            None
+        }
+    }
 }
 
 /// Is ready when a followed range has ended, although no later line ends it; never for other logs.
@@ -158,6 +182,25 @@ mod tests {
         assert!(retries(UiErrorKind::Unavailable, Some(UNTIL + 1)));
         assert!(!retries(UiErrorKind::Unavailable, Some(UNTIL)));
         assert!(!retries(UiErrorKind::NotPermitted, None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn at_most_two_ended_ranges_are_read_at_once() {
+        let reads = RangeReads::new();
+        let ended = at(UNTIL.into(), query(Some(UNTIL), false));
+        let minute = Duration::from_secs(60);
+        let place = |query: LogQuery| {
+            let reads = reads.clone();
+            async move { tokio::time::timeout(minute, reads.place(&query)).await }
+        };
+        let first = place(ended.clone()).await.unwrap();
+        let second = place(ended.clone()).await.unwrap();
+        assert!(first.is_some() && second.is_some());
+        assert!(place(ended.clone()).await.is_err());
+        // a log that is followed takes no place
+        assert!(place(query(None, false)).await.unwrap().is_none());
+        drop(first);
+        assert!(place(ended).await.unwrap().is_some());
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,6 +1,8 @@
 //! `GET /projects/{project}/stream`: a tab's only event stream (WebSocket, JSON text frames).
 use super::{
-    PING_INTERVAL, TOKEN_EXPIRED, check, live_list, log_follow, object_watch,
+    PING_INTERVAL, TOKEN_EXPIRED, check, live_list, log_follow,
+    log_range::RangeReads,
+    object_watch,
     outbox::{Gone, Outbox},
     token_over,
 };
@@ -79,6 +81,7 @@ struct Tab {
     outbox: Outbox,
     inbox: tokio::sync::mpsc::Receiver<Message>,
     running: HashMap<u32, Running>,
+    range_reads: RangeReads,
 }
 
 /// A subscription. Dropped with the tab, which ends its task.
@@ -97,6 +100,7 @@ impl Tab {
             outbox,
             inbox,
             running: HashMap::new(),
+            range_reads: RangeReads::new(),
         }
     }
 
@@ -182,7 +186,9 @@ impl Tab {
                 self.spawn(id, None, self.with_watch(id, outbox, work));
             }
             Request::Logs { cluster, query, .. } => {
-                let work = log_follow::follow(services, caller, cluster, query, id, outbox.clone());
+                let reads = self.range_reads.clone();
+                let work =
+                    log_follow::follow(services, caller, cluster, query, id, outbox.clone(), reads);
                 self.spawn(id, None, self.with_watch(id, outbox, work));
             }
             Request::Close { .. } | Request::View { .. } => {}
