@@ -32,8 +32,11 @@ impl PaneState {
                 for source in wanted {
                     if open.iter().all(|(query, _)| *query != source.query) {
                         let query = source.query.clone();
-                        self.stages
-                            .update(|stages| stages.push((query.clone(), Stage::Waiting)));
+                        self.stages.update(|stages| {
+                            if stages.iter().all(|(known, _)| *known != query) {
+                                stages.push((query.clone(), Stage::Waiting));
+                            }
+                        });
                         open.push((query, self.open(stream, cluster, source)));
                     }
                 }

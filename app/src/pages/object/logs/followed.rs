@@ -84,6 +84,19 @@ impl Picked {
         (found, all)
     }
 
+    /// Returns why there are no logs to follow.
+    pub fn why_no_logs(&self, has_pods: bool, lines: Lines) -> &'static str {
+        if !has_pods {
+            "There are no pods."
+        } else if lines.previous {
+            "No previous log is selected."
+        } else if self.container.is_empty() {
+            "No pod is selected."
+        } else {
+            "No pod with this container is selected."
+        }
+    }
+
     fn of_pod(&self, pod: &PodSummary, lines: Lines) -> Vec<LogSource> {
         let pod_key = key(pod);
         let name = self.name(&pod_key);
@@ -203,6 +216,28 @@ mod tests {
         assert_eq!((sources.len(), all), (1, 1));
         assert_eq!(sources[0].prefix, "[web-1/proxy]");
         assert!(sources[0].query.previous && !sources[0].query.follow);
+    }
+
+    #[test]
+    fn the_reason_why_there_are_no_logs_is_what_is_chosen() {
+        let why = |container: &str, has_pods, previous| {
+            let picked = Picked {
+                container: container.to_owned(),
+                ..Picked::default()
+            };
+            let lines = Lines {
+                previous,
+                ..Lines::default()
+            };
+            picked.why_no_logs(has_pods, lines)
+        };
+        assert_eq!(why("", true, false), "No pod is selected.");
+        assert_eq!(
+            why("main", true, false),
+            "No pod with this container is selected."
+        );
+        assert_eq!(why("", true, true), "No previous log is selected.");
+        assert_eq!(why("", false, false), "There are no pods.");
     }
 
     #[test]

@@ -127,7 +127,9 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
                     let file = format!("{}-{}.log", query.pod, query.container);
                     let source = LogSource { query, prefix: String::new() };
                     let sources = Signal::stored(vec![source]);
-                    view! { <Pane cluster sources file wrap needle levels /> }
+                    // there is always one log
+                    let nothing = Signal::stored("");
+                    view! { <Pane cluster sources nothing file wrap needle levels /> }
                 }
             />
         </section>

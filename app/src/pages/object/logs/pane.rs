@@ -38,6 +38,8 @@ pub fn Pane(
     cluster: Uuid,
     /// The logs, whose lines are shown as they arrive. Lines stay when a log is no longer among them.
     sources: Signal<Vec<LogSource>>,
+    /// The state while there are no logs.
+    nothing: Signal<&'static str>,
     /// The name of a downloaded file.
     file: String,
     wrap: RwSignal<bool>,
@@ -52,7 +54,8 @@ pub fn Pane(
         shown: BrowserValue::default(),
         view_node,
         lines_node,
-        stages: RwSignal::new(Vec::new()),
+        stages: RwSignal::new(waiting_for(sources)),
+        nothing,
         held: RwSignal::new(None),
         total: RwSignal::new(0),
         found: RwSignal::new(0),
@@ -95,6 +98,13 @@ pub fn Pane(
     .into_any()
 }
 
+fn waiting_for(sources: Signal<Vec<LogSource>>) -> Vec<(LogQuery, Stage)> {
+    let sources = sources.get_untracked().into_iter();
+    sources
+        .map(|source| (source.query, Stage::Waiting))
+        .collect()
+}
+
 /// The state of a pane. `Copy`.
 #[derive(Clone, Copy)]
 pub struct PaneState {
@@ -102,6 +112,8 @@ pub struct PaneState {
     pub(super) view_node: NodeRef<html::Div>,
     lines_node: NodeRef<html::Div>,
     pub(super) stages: RwSignal<Vec<(LogQuery, Stage)>>,
+    /// The state while there are no logs.
+    pub nothing: Signal<&'static str>,
     /// While paused: the number of waiting lines.
     pub held: RwSignal<Option<usize>>,
     pub total: RwSignal<usize>,

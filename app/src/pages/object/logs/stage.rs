@@ -12,6 +12,8 @@ pub struct LogSource {
 /// The state of one log, and of all logs of a pane together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// There is no log.
+    Nothing,
     Waiting,
     Following,
     /// The container has not started, with the reason.
@@ -35,7 +37,7 @@ pub fn together(stages: &[(LogQuery, Stage)]) -> Stage {
         .or_else(|| any(|stage| *stage == Stage::Waiting))
         .or_else(|| any(|stage| matches!(stage, Stage::NotStarted(_))))
         .or_else(|| any(|_| true))
-        .unwrap_or(Stage::Waiting)
+        .unwrap_or(Stage::Nothing)
 }
 
 #[cfg(test)]
@@ -62,7 +64,7 @@ mod tests {
             )
         };
         let late = || (query("b"), Stage::NotStarted("It is pulled.".to_owned()));
-        assert_eq!(together(&[]), Stage::Waiting);
+        assert_eq!(together(&[]), Stage::Nothing);
         assert_eq!(
             together(&[ended(), (query("c"), Stage::Following)]),
             Stage::Following

@@ -10,6 +10,7 @@ use leptos::{ev::KeyboardEvent, prelude::*};
 #[component]
 pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
     let status = move || match pane.stage() {
+        Stage::Nothing => ("live", pane.nothing.get().to_owned()),
         Stage::Waiting => ("live", "Waiting for lines".to_owned()),
         Stage::Following if pane.held.get().is_some() => ("live", "Paused".to_owned()),
         Stage::Following => ("live is-ok", "Following".to_owned()),

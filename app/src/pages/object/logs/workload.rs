@@ -161,7 +161,13 @@ fn Console(cluster: Uuid, set: PodSet, pods: Memo<PodList>) -> impl IntoView {
                         picked.with(|picked| pods.with(|list| picked.sources(&list.pods, lines).0))
                     });
                     let file = file.clone();
-                    view! { <Pane cluster sources=sources.into() file wrap needle levels /> }
+                    let nothing = Signal::derive(move || {
+                        let has_pods = pods.with(|list| !list.pods.is_empty());
+                        picked.with(|picked| picked.why_no_logs(has_pods, lines))
+                    });
+                    view! {
+                        <Pane cluster sources=sources.into() nothing file wrap needle levels />
+                    }
                 }
             />
         </section>
