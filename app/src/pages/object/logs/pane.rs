@@ -5,7 +5,7 @@ use super::{
     lines::{PageLines, save},
     matches::Matches,
     not_started::NotStarted,
-    stage::{LogSource, Stage, together},
+    stage::{LogSource, Stage, note, together},
     tools::PaneTools,
 };
 use crate::hooks::{Timer, browser_value::BrowserValue};
@@ -68,7 +68,8 @@ pub fn Pane(
         gather: Timer::new(),
     };
     let reason = Memo::new(move |_| match pane.stage() {
-        Stage::NotStarted(reason) => Some(reason),
+        // logs that ended have lines or a reason
+        Stage::NotStarted(reason) if pane.note().is_none() => Some(reason),
         _ => None,
     });
     let has_no_log = move || reason.with(Option::is_some);
@@ -137,6 +138,11 @@ pub struct PaneState {
 impl PaneState {
     pub fn stage(self) -> Stage {
         self.stages.with(|stages| together(stages))
+    }
+
+    /// Returns the logs that ended otherwise than the state shows.
+    pub fn note(self) -> Option<Refusal> {
+        self.stages.with(|stages| note(stages))
     }
 
     fn set_stage(self, query: &LogQuery, stage: Stage) {

@@ -1,5 +1,9 @@
 //! The lines above a log: search, state, pause and download, and how lines are shown.
-use super::{matches::Step, pane::PaneState, stage::Stage};
+use super::{
+    matches::Step,
+    pane::PaneState,
+    stage::{Stage, with_note},
+};
 use crate::{
     components::missing_permission,
     format,
@@ -18,8 +22,14 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
         Stage::Interrupted => ("live is-warn", "Interrupted, trying again".to_owned()),
         Stage::Ended(refusal) => ("live", refusal.reason),
     };
-    let missing = move || match pane.stage() {
-        Stage::Ended(refusal) => missing_permission(refusal.missing.as_deref()),
+    let state = Memo::new(move |_| {
+        let (class, text) = status();
+        (class, with_note(text, pane.note()))
+    });
+    let missing = move || match (pane.note(), pane.stage()) {
+        (Some(refusal), _) | (None, Stage::Ended(refusal)) => {
+            missing_permission(refusal.missing.as_deref())
+        }
         _ => None,
     };
     let counts = move || {
@@ -98,9 +108,9 @@ pub fn PaneTools(pane: PaneState, file: String) -> impl IntoView {
                 />
             </div>
             <MatchTools pane />
-            <span class=move || status().0 role="status">
+            <span class=move || state.with(|state| state.0) role="status">
                 <span class="live-dot"></span>
-                {move || status().1}
+                {move || state.get().1}
             </span>
             {missing}
             <span class="text-muted">{counts}</span>
