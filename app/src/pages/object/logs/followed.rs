@@ -43,10 +43,14 @@ pub fn key(pod: &PodSummary) -> PodKey {
     (namespace, pod.object.name.clone())
 }
 
-/// Returns the pods to choose from, by namespace and name.
-pub fn offered(pods: &[PodSummary]) -> Vec<PodKey> {
-    let mut offered: Vec<_> = pods.iter().take(MAX_FOLLOWED_PODS).map(key).collect();
-    // those of a workload are in order of their need of attention, which changes
+/// Returns the pods to choose from, by namespace and name, at most [`MAX_FOLLOWED_PODS`]. Those that were offered
+/// `before` stay while they exist, and others take the free places in the given order: that of a workload's pods is
+/// by their need of attention, which changes.
+pub fn offered(pods: &[PodSummary], before: &[PodKey]) -> Vec<PodKey> {
+    let mut offered: Vec<_> = pods.iter().map(key).collect();
+    // stable: those that stay come first
+    offered.sort_by_key(|pod| !before.contains(pod));
+    offered.truncate(MAX_FOLLOWED_PODS);
     offered.sort();
     offered
 }
@@ -61,14 +65,25 @@ impl Picked {
         }
     }
 
-    /// Returns the logs to follow, at most [`MAX_LOGS`], and the number of all.
-    pub fn sources(&self, pods: &[PodSummary], lines: Lines) -> (Vec<LogSource>, usize) {
-        let shown = pods.iter().take(MAX_FOLLOWED_PODS);
-        let mut found: Vec<_> = shown
-            .filter(|pod| !self.hidden.contains(&key(pod)))
+    /// Returns the logs of offered pods to follow, at most [`MAX_LOGS`], and the number of all. Those that were
+    /// followed `before` stay while they are among all, and others take the free places in the given order.
+    pub fn sources(
+        &self,
+        pods: &[PodSummary],
+        offered: &[PodKey],
+        lines: Lines,
+        before: &[LogSource],
+    ) -> (Vec<LogSource>, usize) {
+        let is_shown = |pod: &PodKey| offered.contains(pod) && !self.hidden.contains(pod);
+        let mut found: Vec<_> = pods
+            .iter()
+            .filter(|pod| is_shown(&key(pod)))
             .flat_map(|pod| self.of_pod(pod, lines))
             .collect();
         let all = found.len();
+        let is_open = |source: &LogSource| before.iter().any(|before| before.query == source.query);
+        // stable: those that stay come first
+        found.sort_by_key(|source| !is_open(source));
         found.truncate(MAX_LOGS);
         found.sort_by(|one, other| {
             let key = |source: &LogSource| {
@@ -155,8 +170,12 @@ mod tests {
         }
     }
 
+    fn all_sources(picked: &Picked, pods: &[PodSummary], lines: Lines) -> (Vec<LogSource>, usize) {
+        picked.sources(pods, &offered(pods, &[]), lines, &[])
+    }
+
     fn prefixes(picked: &Picked, pods: &[PodSummary], lines: Lines) -> Vec<String> {
-        let (sources, _) = picked.sources(pods, lines);
+        let (sources, _) = all_sources(picked, pods, lines);
         sources.into_iter().map(|source| source.prefix).collect()
     }
 
@@ -199,7 +218,10 @@ mod tests {
             .hidden
             .insert(("shop".to_owned(), "web-1".to_owned()));
         assert_eq!(prefixes(&picked, &pods, Lines::default()), ["[bank/web-1]"]);
-        let names: Vec<_> = offered(&pods).iter().map(|pod| picked.name(pod)).collect();
+        let names: Vec<_> = offered(&pods, &[])
+            .iter()
+            .map(|pod| picked.name(pod))
+            .collect();
         assert_eq!(names, ["bank/web-1", "shop/web-1"]);
     }
 
@@ -212,7 +234,7 @@ mod tests {
             previous: true,
             ..Lines::default()
         };
-        let (sources, all) = Picked::default().sources(&pods, lines);
+        let (sources, all) = all_sources(&Picked::default(), &pods, lines);
         assert_eq!((sources.len(), all), (1, 1));
         assert_eq!(sources[0].prefix, "[web-1/proxy]");
         assert!(sources[0].query.previous && !sources[0].query.follow);
@@ -245,8 +267,54 @@ mod tests {
         let pods: Vec<_> = (0..30)
             .map(|number| pod(&format!("web-{number:02}"), &["main", "proxy"]))
             .collect();
-        let (sources, all) = Picked::default().sources(&pods, Lines::default());
+        let (sources, all) = all_sources(&Picked::default(), &pods, Lines::default());
         assert_eq!((sources.len(), all), (MAX_LOGS, 2 * MAX_FOLLOWED_PODS));
-        assert_eq!(offered(&pods).len(), MAX_FOLLOWED_PODS);
+        assert_eq!(offered(&pods, &[]).len(), MAX_FOLLOWED_PODS);
+    }
+
+    #[test]
+    fn offered_pods_stay_while_they_exist() {
+        let pods: Vec<_> = (0..30)
+            .map(|number| pod(&format!("web-{number:02}"), &["main"]))
+            .collect();
+        let first = offered(&pods, &[]);
+        // the pods that need attention are others
+        let mut changed: Vec<_> = pods.iter().rev().cloned().collect();
+        assert_eq!(offered(&changed, &first), first);
+        changed.retain(|pod| pod.object.name != "web-03");
+        let next = offered(&changed, &first);
+        let name = |name: &str| ("shop".to_owned(), name.to_owned());
+        assert_eq!(next.len(), MAX_FOLLOWED_PODS);
+        assert!(!next.contains(&name("web-03")) && next.contains(&name("web-29")));
+    }
+
+    #[test]
+    fn open_logs_stay_while_their_pods_exist_and_are_selected() {
+        let pods: Vec<_> = (0..15)
+            .map(|number| pod(&format!("web-{number:02}"), &["main", "proxy"]))
+            .collect();
+        let offered = offered(&pods, &[]);
+        let mut picked = Picked::default();
+        let (first, _) = picked.sources(&pods, &offered, Lines::default(), &[]);
+        // the pods that need attention are others
+        let mut changed: Vec<_> = pods.iter().rev().cloned().collect();
+        let (same, all) = picked.sources(&changed, &offered, Lines::default(), &first);
+        assert_eq!((same, all), (first.clone(), 30));
+        // one pod is gone, another deselected: the next ones take the four places in the given order
+        changed.retain(|pod| pod.object.name != "web-03");
+        picked
+            .hidden
+            .insert(("shop".to_owned(), "web-05".to_owned()));
+        let (next, _) = picked.sources(&changed, &offered, Lines::default(), &first);
+        let mut names: Vec<_> = next
+            .iter()
+            .map(|source| source.query.pod.as_str())
+            .collect();
+        names.dedup();
+        let expected = [
+            "web-00", "web-01", "web-02", "web-04", "web-06", "web-07", "web-08", "web-09",
+            "web-13", "web-14",
+        ];
+        assert_eq!((names, next.len()), (expected.to_vec(), MAX_LOGS));
     }
 }

@@ -5,6 +5,7 @@ use super::{
     level,
     pane::Pane,
     since,
+    stage::LogSource,
     until::UntilField,
 };
 use crate::{
@@ -147,18 +148,26 @@ fn Console(cluster: Uuid, set: PodSet, pods: Memo<PodList>) -> impl IntoView {
     let wrap = RwSignal::new(true);
     let needle = RwSignal::new(String::new());
     let file = set.file();
+    let offered = Memo::new(move |before: Option<&Vec<PodKey>>| {
+        let before = before.map(Vec::as_slice).unwrap_or_default();
+        pods.with(|list| followed::offered(&list.pods, before))
+    });
     view! {
         <section class="card" aria-label="Log">
             <Options picked read pods levels wrap />
-            <PodPicker picked read pods order=set.order() />
+            <PodPicker picked read pods offered order=set.order() />
             // keyed, as other lines are another pane: those of before are not part of the view
             <For
                 each=move || [read.get()]
                 key=|lines| *lines
                 children=move |lines| {
                     // a memo: equal sources must not open their logs again
-                    let sources = Memo::new(move |_| {
-                        picked.with(|picked| pods.with(|list| picked.sources(&list.pods, lines).0))
+                    let sources = Memo::new(move |before: Option<&Vec<LogSource>>| {
+                        let before = before.map(Vec::as_slice).unwrap_or_default();
+                        let offered = offered.get();
+                        picked.with(|picked| {
+                            pods.with(|list| picked.sources(&list.pods, &offered, lines, before).0)
+                        })
                     });
                     let file = file.clone();
                     let nothing = Signal::derive(move || {
@@ -283,9 +292,9 @@ fn PodPicker(
     picked: RwSignal<Picked>,
     read: RwSignal<Lines>,
     pods: Memo<PodList>,
+    offered: Memo<Vec<PodKey>>,
     order: &'static str,
 ) -> impl IntoView {
-    let offered = Memo::new(move |_| pods.with(|list| followed::offered(&list.pods)));
     let pod = move |pod: PodKey| {
         let name = picked.with_untracked(|picked| picked.name(&pod));
         let shown = pod.clone();
@@ -311,8 +320,10 @@ fn PodPicker(
     };
     let notes = Memo::new(move |_| {
         let (total, lines) = (pods.with(|list| list.total), read.get());
-        let (_, logs) = picked.with(|picked| pods.with(|list| picked.sources(&list.pods, lines)));
-        not_followed(offered.with(Vec::len), total, logs, lines.previous, order)
+        let offered = offered.get();
+        let (_, logs) = picked
+            .with(|picked| pods.with(|list| picked.sources(&list.pods, &offered, lines, &[])));
+        not_followed(offered.len(), total, logs, lines.previous, order)
     });
     view! {
         <fieldset class="log-pods">
