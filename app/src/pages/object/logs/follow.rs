@@ -70,11 +70,14 @@ impl PaneState {
             move |id| Request::Logs { id, cluster, query },
             move |message| {
                 if matches!(message, Message::Ended { retry: true, .. }) {
-                    // without effect after it was closed
-                    set_timeout(
-                        move || stream.again(id.try_get_value().unwrap_or_default()),
-                        Duration::from_secs(3),
-                    );
+                    let restarts = self.restarts.try_get_value();
+                    let again = move || {
+                        // after a reconnect it is requested already; without effect after it was closed
+                        if self.restarts.try_get_value() == restarts {
+                            stream.again(id.try_get_value().unwrap_or_default());
+                        }
+                    };
+                    set_timeout(again, Duration::from_secs(3));
                 }
                 self.receive(&source, message);
             },

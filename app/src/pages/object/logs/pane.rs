@@ -66,6 +66,7 @@ pub fn Pane(
         unfolds_json: RwSignal::new(false),
         levels,
         gather: Timer::new(),
+        restarts: StoredValue::new(0),
     };
     let reason = Memo::new(move |_| match pane.stage() {
         // logs that ended have lines or a reason
@@ -133,6 +134,8 @@ pub struct PaneState {
     pub levels: RwSignal<String>,
     /// Runs until received lines are shown.
     gather: Timer,
+    /// Number of reconnects, each of which requests all logs again.
+    pub(super) restarts: StoredValue<u32>,
 }
 
 impl PaneState {
@@ -183,6 +186,7 @@ impl PaneState {
     }
 
     pub(super) fn restart(self) {
+        self.restarts.update_value(|restarts| *restarts += 1);
         self.shown.try_update_value(|shown| {
             shown.buffer.clear();
             shown.waiting.clear();
