@@ -6,6 +6,7 @@
 pub mod access;
 pub mod account_name;
 pub mod cluster;
+pub mod enrolled_cluster;
 pub mod identity;
 pub mod namespace_format;
 pub mod panel;
