@@ -4,6 +4,7 @@
 //! - [`panel_token`]: the Keystone token sent with it, sealed to the panel alone.
 //! - [`cluster_token`]: what a Kubernetes cluster receives instead of a Keystone token; only
 //!   kube-auth opens it.
+//! - [`cluster_list`]: the enrolled clusters, signed for kube-auth.
 //! - [`audit_report`]: the panel's reports to the gateway for the audit log.
 //! - [`keys`]: the key pairs of all of them, and their files.
 //!
@@ -12,6 +13,7 @@
 //! clock is read here; the caller passes the time.
 pub mod audit_report;
 pub mod claims;
+pub mod cluster_list;
 pub mod cluster_token;
 pub mod keys;
 pub mod panel_token;

@@ -6,7 +6,7 @@ use std::path::Path;
 use zeroize::Zeroizing;
 
 /// Reads and parses a key file; a private one must be accessible to its owner only.
-pub(super) fn read<T>(
+pub(crate) fn read<T>(
     path: &Path,
     private: bool,
     parse: impl FnOnce(&str) -> Result<T, InvalidKey>,

@@ -1,5 +1,5 @@
 //! Key pairs and their files: X25519 for sealing, Ed25519 for signing.
-mod file;
+pub(crate) mod file;
 mod published;
 mod sealing;
 pub(crate) mod signing;
