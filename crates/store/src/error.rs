@@ -1,7 +1,9 @@
 use crate::cause::StoreCause;
+use portico_domain::enrolled_cluster::{InvalidEnrolledCluster, MAX_CLUSTERS};
 use portico_transport::TransportFault;
 use sqlx::migrate::MigrateError;
 use std::path::PathBuf;
+use uuid::Uuid;
 
 /// An error of the store. Never holds a secret. [`StoreError::cause`] is the typed cause; the text
 /// names it once, so that no error is a source of another.
@@ -76,6 +78,18 @@ pub enum StoreError {
          version of portico"
     )]
     TooNew { found: u64, known: u64 },
+    /// The database is Redis, which does not store this.
+    #[error("{what} need a SQL database: use SQLite or PostgreSQL in store.url instead of Redis")]
+    NeedsSql { what: &'static str },
+    /// The record of a cluster exceeds a limit.
+    #[error("cluster {cluster}: {reason}")]
+    Cluster {
+        cluster: Uuid,
+        reason: InvalidEnrolledCluster,
+    },
+    /// There is no room for another enrolled cluster.
+    #[error("there are {MAX_CLUSTERS} enrolled clusters; remove one first")]
+    TooManyClusters,
     /// `store.url` cannot be used.
     #[error("store.url: {0}")]
     Url(String),
@@ -102,8 +116,11 @@ impl StoreError {
                 }
                 _ => StoreCause::Other,
             },
-            Self::Key(_) | Self::Url(_) => StoreCause::Configuration,
-            Self::Moved { .. } | Self::Corrupt { .. } => StoreCause::Entry,
+            Self::Key(_) | Self::Url(_) | Self::NeedsSql { .. } => StoreCause::Configuration,
+            Self::Moved { .. }
+            | Self::Corrupt { .. }
+            | Self::Cluster { .. }
+            | Self::TooManyClusters => StoreCause::Entry,
             Self::Audit(error) => error.cause(),
             Self::AuditOverflow | Self::Contended { .. } => StoreCause::Busy,
         }

@@ -16,12 +16,14 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares the list with the migrations.
-const TABLES: [&str; 23] = [
+const TABLES: [&str; 25] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
     "authorization_codes",
     "device_codes",
+    "enrolled_cluster_feed",
+    "enrolled_clusters",
     "handover_codes",
     "saved_forms",
     "keystone_tokens",

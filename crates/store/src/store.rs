@@ -7,9 +7,9 @@ use crate::shared::Shared;
 use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, Handovers,
-    KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms,
-    SessionCredentials, Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, EnrolledClusters,
+    Handovers, KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens,
+    SavedForms, SessionCredentials, Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -98,6 +98,9 @@ accessors! {
 
     /// Returns the namespaces in which subjects may have rights.
     pub fn namespace_candidates -> NamespaceCandidates;
+
+    /// Returns the clusters that users enrolled; on a SQL database only.
+    pub fn enrolled_clusters -> EnrolledClusters;
 
     /// Returns the audit log.
     pub fn audit -> Audit;

@@ -19,6 +19,7 @@ mod codes;
 mod connection;
 mod database;
 mod device_codes;
+mod enrolled_clusters;
 mod entry;
 mod handovers;
 mod keystone_tokens;

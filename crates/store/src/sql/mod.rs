@@ -7,6 +7,7 @@ mod changes;
 mod connection;
 mod database;
 mod device_codes;
+mod enrolled_clusters;
 mod handovers;
 mod keystone_tokens;
 mod logout_marks;

@@ -285,3 +285,18 @@ async fn the_prefix_is_part_of_the_url() {
     // the version, the IDs of the keys, and the head of the audit log
     assert_eq!(raw.keys("").await.len(), 3);
 }
+
+#[tokio::test]
+async fn enrolled_clusters_need_a_sql_database() {
+    use portico_store::{StoreCause, StoreError};
+    let database = super::database().await;
+    let all = database.store.enrolled_clusters();
+    let error = all.sequence().await.unwrap_err();
+    assert!(matches!(error, StoreError::NeedsSql { .. }), "{error}");
+    assert_eq!(error.cause(), StoreCause::Configuration);
+    let cluster = crate::suite::enrolled_clusters::cluster(1);
+    let now = crate::suite::fixtures::at(0);
+    assert!(all.put(&cluster, now).await.is_err());
+    assert!(all.remove(cluster.id).await.is_err());
+    assert!(all.all().await.is_err());
+}

@@ -4,6 +4,7 @@ pub mod audit_tampering;
 pub mod browser_marks;
 pub mod changes;
 pub mod command_line;
+pub mod enrolled_clusters;
 pub mod fixtures;
 pub mod keystone_tokens;
 pub mod namespace_candidates;
@@ -166,6 +167,10 @@ macro_rules! each_sql_test {
             audit_tampering: finding_o5_a_cut_beginning_is_found
             audit_tampering: audit_head_that_was_removed_loses_no_entry
             audit_tampering: audit_entries_of_an_earlier_version_join_the_chain
+            enrolled_clusters: an_enrolled_cluster_is_stored_replaced_and_removed
+            enrolled_clusters: a_change_that_changes_nothing_keeps_the_sequence
+            enrolled_clusters: a_cluster_that_kube_auth_would_refuse_is_not_stored
+            enrolled_clusters: changes_of_clusters_made_at_once_have_a_sequence_each
             structure: migrations_go_up_down_and_up
             structure: a_database_without_migrations_is_noticed
         }

@@ -1,0 +1,123 @@
+//! Clusters that users enrolled.
+use super::SqlStore;
+use crate::enrolled_clusters::{AllEnrolledClusters, EnrolledClusters, TABLE};
+use crate::error::StoreError;
+use crate::instrumented_pool::Transaction;
+use crate::row::{Columns, to_json};
+use async_trait::async_trait;
+use jiff::Timestamp;
+use portico_domain::enrolled_cluster::{EnrolledCluster, MAX_CLUSTERS};
+use uuid::Uuid;
+
+#[async_trait]
+impl EnrolledClusters for SqlStore {
+    async fn sequence(&self) -> Result<u64, StoreError> {
+        let row = sqlx::query("SELECT sequence FROM enrolled_cluster_feed WHERE id = 1")
+            .fetch_one(&self.pool)
+            .await
+            .map_err(StoreError::database("read the enrolled clusters"))?;
+        sequence(&Columns::new(TABLE, &row))
+    }
+
+    async fn all(&self) -> Result<AllEnrolledClusters, StoreError> {
+        // one statement, so that sequence and records are from the same moment
+        let rows = sqlx::query(
+            "SELECT enrolled_cluster_feed.sequence AS sequence, record
+             FROM enrolled_cluster_feed
+             LEFT JOIN enrolled_clusters ON enrolled_cluster_feed.id = 1
+             WHERE enrolled_cluster_feed.id = 1
+             ORDER BY cluster_id",
+        )
+        .fetch_all(&self.pool)
+        .await
+        .map_err(StoreError::database("read the enrolled clusters"))?;
+        let mut all = AllEnrolledClusters {
+            sequence: 0,
+            clusters: Vec::with_capacity(rows.len()),
+        };
+        for row in &rows {
+            let columns = Columns::new(TABLE, row);
+            all.sequence = sequence(&columns)?;
+            if let Some(cluster) = columns.optional_json("record")? {
+                all.clusters.push(cluster);
+            }
+        }
+        Ok(all)
+    }
+
+    async fn put(&self, cluster: &EnrolledCluster, now: Timestamp) -> Result<bool, StoreError> {
+        let failed = || StoreError::database("store an enrolled cluster");
+        cluster.check().map_err(|reason| StoreError::Cluster {
+            cluster: cluster.id,
+            reason,
+        })?;
+        let id = cluster.id.to_string();
+        let record = to_json(TABLE, "record", cluster)?;
+        let mut transaction = self.pool.begin().await.map_err(failed())?;
+        increase(&mut transaction).await?;
+        let known: Option<String> =
+            sqlx::query_scalar("SELECT record FROM enrolled_clusters WHERE cluster_id = $1")
+                .bind(id.as_str())
+                .fetch_optional(&mut *transaction)
+                .await
+                .map_err(failed())?;
+        if known.as_ref() == Some(&record) {
+            // rolled back, with the sequence
+            return Ok(false);
+        }
+        if known.is_none() {
+            let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM enrolled_clusters")
+                .fetch_one(&mut *transaction)
+                .await
+                .map_err(failed())?;
+            if usize::try_from(count).is_ok_and(|count| count >= MAX_CLUSTERS) {
+                return Err(StoreError::TooManyClusters);
+            }
+        }
+        sqlx::query(
+            "INSERT INTO enrolled_clusters (cluster_id, record, created_at, updated_at)
+             VALUES ($1, $2, $3, $3)
+             ON CONFLICT (cluster_id) DO UPDATE
+             SET record = excluded.record, updated_at = excluded.updated_at",
+        )
+        .bind(id)
+        .bind(record)
+        .bind(now.as_second())
+        .execute(&mut *transaction)
+        .await
+        .map_err(failed())?;
+        transaction.commit().await.map_err(failed())?;
+        Ok(true)
+    }
+
+    async fn remove(&self, cluster: Uuid) -> Result<bool, StoreError> {
+        let failed = || StoreError::database("remove an enrolled cluster");
+        let mut transaction = self.pool.begin().await.map_err(failed())?;
+        increase(&mut transaction).await?;
+        let gone = sqlx::query("DELETE FROM enrolled_clusters WHERE cluster_id = $1")
+            .bind(cluster.to_string())
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed())?;
+        if gone.rows_affected() == 0 {
+            // rolled back, with the sequence
+            return Ok(false);
+        }
+        transaction.commit().await.map_err(failed())?;
+        Ok(true)
+    }
+}
+
+/// Counts a change. The first step of its transaction: changes wait for each other from here to the
+/// commit, so that each compares with what the one before has written.
+async fn increase(transaction: &mut Transaction) -> Result<(), StoreError> {
+    sqlx::query("UPDATE enrolled_cluster_feed SET sequence = sequence + 1 WHERE id = 1")
+        .execute(&mut **transaction)
+        .await
+        .map_err(StoreError::database("count a change of enrolled clusters"))?;
+    Ok(())
+}
+
+fn sequence(columns: &Columns<'_>) -> Result<u64, StoreError> {
+    u64::try_from(columns.integer("sequence")?).map_err(|error| columns.corrupt("sequence", error))
+}

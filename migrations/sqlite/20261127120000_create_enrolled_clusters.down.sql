@@ -1,0 +1,2 @@
+DROP TABLE enrolled_clusters;
+DROP TABLE enrolled_cluster_feed;
