@@ -44,6 +44,9 @@ pub(crate) enum Binding {
     Uri,
     /// By one of these certificates.
     Pinned(Vec<Fingerprint>),
+    /// By any certificate of the cluster's own authority; see [`crate::listed`]. Nothing in a
+    /// certificate counts.
+    Authority,
 }
 
 impl Binding {
@@ -65,6 +68,7 @@ impl Binding {
         match self {
             Self::Uri => shown.named == Some(cluster),
             Self::Pinned(_) => self.pins(&shown.fingerprint),
+            Self::Authority => false,
         }
     }
 

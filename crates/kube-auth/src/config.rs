@@ -44,6 +44,42 @@ pub struct KubeAuthConfig {
     /// affect the others.
     #[serde(default = "default_keystone_calls_per_second")]
     pub keystone_calls_per_second: NonZeroU32,
+    /// The signed list of the clusters that users enrolled. Without it only the clusters of the
+    /// configuration file are served.
+    #[serde(default)]
+    pub cluster_list: Option<ClusterListConfig>,
+}
+
+/// `[kube_auth.cluster_list]`: the clusters that users enrolled, fetched from the gateway every 10
+/// seconds. Those of the configuration file have precedence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClusterListConfig {
+    /// The gateway's base URL, as reached by kube-auth; the list is at
+    /// `/.well-known/portico-clusters` below it. Redirects are not followed.
+    pub url: String,
+    /// The gateway's public URL, which is the issuer in the list. Default: `url`.
+    #[serde(default)]
+    pub issuer: Option<String>,
+    /// The public keys (PEM, one after the other) of which one must have signed the list: the
+    /// counterparts of `gateway.cluster_list.signing_key_file`. During a rotation both keys.
+    #[schemars(extend("x-portico-takes-effect" = "file"))]
+    pub keys_file: PathBuf,
+    /// The authority (PEM) of the gateway's certificate. Default: the public authorities.
+    #[serde(default)]
+    pub ca_file: Option<PathBuf>,
+    /// A file for the last good list. With it, enrolled clusters are served after a restart while
+    /// the gateway cannot be reached, and an older list is refused. It holds no secret.
+    #[serde(default)]
+    pub state_file: Option<PathBuf>,
+}
+
+impl ClusterListConfig {
+    /// Returns the issuer that a list must name.
+    pub(crate) fn issuer(&self) -> &str {
+        let issuer = self.issuer.as_ref().unwrap_or(&self.url);
+        issuer.trim_end_matches('/')
+    }
 }
 
 fn default_listen() -> SocketAddr {
@@ -65,6 +101,8 @@ pub enum InvalidConfig {
     CacheTtl,
     #[error("kube_auth.key_files must name at least one key")]
     KeyFiles,
+    #[error("kube_auth.cluster_list.url must begin with https:// or http://")]
+    ListUrl,
 }
 
 impl KubeAuthConfig {
@@ -78,6 +116,14 @@ impl KubeAuthConfig {
         }
         if self.key_files.is_empty() {
             return Err(InvalidConfig::KeyFiles);
+        }
+        let is_http = |url: &str| url.starts_with("https://") || url.starts_with("http://");
+        if self
+            .cluster_list
+            .as_ref()
+            .is_some_and(|list| !is_http(&list.url))
+        {
+            return Err(InvalidConfig::ListUrl);
         }
         Ok(())
     }
@@ -117,6 +163,21 @@ mod tests {
     fn a_cache_longer_than_the_stated_bound_is_refused() {
         let config = parsed(r#", "cache_ttl": "31s""#).unwrap();
         assert_eq!(config.validate(), Err(InvalidConfig::CacheTtl));
+    }
+
+    #[test]
+    fn the_issuer_of_the_list_is_its_address_unless_it_is_named() {
+        let list = |extra: &str| {
+            let section = format!(
+                r#", "cluster_list": {{"url": "https://10.0.0.7/", "keys_file": "k"{extra}}}"#
+            );
+            parsed(&section).unwrap().cluster_list.unwrap()
+        };
+        assert_eq!(list("").issuer(), "https://10.0.0.7");
+        let named = list(r#", "issuer": "https://portico.example.org""#);
+        assert_eq!(named.issuer(), "https://portico.example.org");
+        let config = parsed(r#", "cluster_list": {"url": "portico", "keys_file": "k"}"#).unwrap();
+        assert_eq!(config.validate(), Err(InvalidConfig::ListUrl));
     }
 
     #[test]

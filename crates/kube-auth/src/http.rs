@@ -1,9 +1,10 @@
 //! The webhook's routes and status codes.
 use crate::access::{self, AccessReview};
 use crate::binding::canonical;
+use crate::cluster::Cluster;
 use crate::metrics;
 use crate::review::Review;
-use crate::service::{KubeAuth, PeerBinding, PolicyUnavailable};
+use crate::service::{KubeAuth, Peer, PeerBinding, PolicyUnavailable};
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::{Extension, Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -11,14 +12,13 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use portico_runtime::listener::PeerCertificates;
+use portico_runtime::listener::{OtherPeerCertificates, PeerCertificates};
 use portico_runtime::request_id::{RequestId, RequestIdLayer, Trust};
-use rustls_pki_types::CertificateDer;
 use serde_json::json;
 use std::any::Any;
+use std::sync::Arc;
 use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
-use uuid::Uuid;
 
 const MAX_BODY_BYTES: usize = 64 * 1024;
 /// Time limit for a request body; an API server sends its few hundred bytes at once.
@@ -32,6 +32,8 @@ enum Rejection {
     Unbound,
     #[error("no such cluster")]
     UnknownCluster,
+    #[error("the cluster list has expired: it is not known whether the cluster still exists")]
+    ListExpired,
     #[error("not found")]
     NotFound,
     #[error("Content-Type must be application/json")]
@@ -69,7 +71,9 @@ impl Rejection {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::Invalid(_) | Self::InvalidAccess(_) => StatusCode::BAD_REQUEST,
-            Self::Undecided | Self::NoPolicyYet => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Undecided | Self::NoPolicyYet | Self::ListExpired => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         }
     }
 
@@ -82,7 +86,7 @@ impl Rejection {
             Self::TooLarge => "RequestEntityTooLarge",
             Self::TooSlow => "Timeout",
             Self::Invalid(_) | Self::InvalidAccess(_) => "BadRequest",
-            Self::Undecided | Self::NoPolicyYet => "ServiceUnavailable",
+            Self::Undecided | Self::NoPolicyYet | Self::ListExpired => "ServiceUnavailable",
         }
     }
 }
@@ -132,27 +136,32 @@ async fn bound(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Rejection> {
-    let certificate = certificate(&request);
+    let peer = peer(&request);
     let cluster = canonical(&id);
-    let binding = match (cluster, certificate) {
-        (Some(cluster), Some(certificate)) => service.peer_binding(cluster, certificate),
+    let binding = match (cluster, peer) {
+        (Some(cluster), Some(peer)) => service.peer_binding(cluster, peer),
         _ => PeerBinding::Unbound,
     };
-    match (cluster, binding) {
-        (Some(cluster), PeerBinding::Bound) => {
+    match binding {
+        PeerBinding::Bound(cluster) => {
             request.extensions_mut().insert(BoundTo(cluster));
             Ok(next.run(request).await)
         }
-        (_, PeerBinding::UnknownCluster) => {
+        PeerBinding::UnknownCluster => {
+            service.want_newest_list();
             metrics::record_rejected(None, "unknown_cluster");
             Err(Rejection::UnknownCluster)
         }
-        _ => {
+        PeerBinding::Expired => {
+            metrics::record_rejected(None, "list_expired");
+            Err(Rejection::ListExpired)
+        }
+        PeerBinding::Unbound => {
             metrics::record_rejected(None, "stranger");
             tracing::warn!(
                 // an invalid ID may be any text, of any length
                 cluster_id = cluster.map(tracing::field::display),
-                certificate = certificate.is_some(),
+                certificate = peer.is_some(),
                 "review refused: the client certificate is not bound to this cluster"
             );
             Err(Rejection::Unbound)
@@ -166,7 +175,7 @@ async fn bound_somewhere(
     mut request: Request,
     next: Next,
 ) -> Result<Response, Rejection> {
-    let cluster = certificate(&request).and_then(|certificate| service.cluster_of(certificate));
+    let cluster = peer(&request).and_then(|peer| service.cluster_of(peer));
     let Some(cluster) = cluster else {
         metrics::record_rejected(None, "stranger");
         tracing::warn!("review refused: the client certificate is not bound to one cluster");
@@ -176,19 +185,38 @@ async fn bound_somewhere(
     Ok(next.run(request).await)
 }
 
-/// Returns the certificate that the client presented.
-fn certificate(request: &Request) -> Option<&CertificateDer<'static>> {
-    request.extensions().get::<PeerCertificates>()?.0.first()
+/// Returns what the client presented.
+fn peer(request: &Request) -> Option<Peer<'_>> {
+    let extensions = request.extensions();
+    if let Some(PeerCertificates(chain)) = extensions.get() {
+        return Some(Peer {
+            chain,
+            of_configured_authority: true,
+        });
+    }
+    let OtherPeerCertificates(chain) = extensions.get()?;
+    Some(Peer {
+        chain,
+        of_configured_authority: false,
+    })
 }
 
-/// The cluster to which the client has proved to belong.
-#[derive(Clone, Copy)]
-struct BoundTo(Uuid);
+/// The cluster to which the client has proved to belong. The request uses this one to its end, also
+/// if the cluster list is replaced meanwhile.
+#[derive(Clone)]
+struct BoundTo(Arc<Cluster>);
+
+impl BoundTo {
+    /// Counts a body that was not a review.
+    fn invalid_review(&self) {
+        metrics::record_rejected(Some(&self.0.label), "invalid");
+    }
+}
 
 /// Handles `POST /clusters/{id}/tokenreview`, for the cluster's own API servers.
 async fn token_review(
     State(service): State<KubeAuth>,
-    Extension(BoundTo(cluster)): Extension<BoundTo>,
+    Extension(bound): Extension<BoundTo>,
     Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
@@ -196,13 +224,13 @@ async fn token_review(
     let review = read(&headers, body)
         .await
         .and_then(|body| Ok(Review::decode(&body)?))
-        .inspect_err(|_| service.invalid_review(cluster))?;
-    answer_review(&service, cluster, &review, request_id).await
+        .inspect_err(|_| bound.invalid_review())?;
+    answer_review(&service, &bound.0, &review, request_id).await
 }
 
 async fn answer_review(
     service: &KubeAuth,
-    cluster: Uuid,
+    cluster: &Cluster,
     review: &Review,
     request_id: RequestId,
 ) -> Result<Response, Rejection> {
@@ -216,18 +244,24 @@ async fn answer_review(
 /// Handles `POST /webhook`: both reviews at one address, as in k8s-keystone-auth.
 async fn webhook(
     State(service): State<KubeAuth>,
-    Extension(BoundTo(cluster)): Extension<BoundTo>,
+    Extension(bound): Extension<BoundTo>,
     Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Rejection> {
-    let invalid = |_: &Rejection| service.invalid_review(cluster);
+    let invalid = |_: &Rejection| bound.invalid_review();
     let body = read(&headers, body).await.inspect_err(invalid)?;
     if is_access_review(&body) {
-        return answer_access(&service, cluster, &body, request_id).inspect_err(invalid);
+        return answer_access(&service, &bound.0, &body, request_id).inspect_err(invalid);
     }
     let review = Review::decode(&body).map_err(Rejection::from);
-    answer_review(&service, cluster, &review.inspect_err(invalid)?, request_id).await
+    answer_review(
+        &service,
+        &bound.0,
+        &review.inspect_err(invalid)?,
+        request_id,
+    )
+    .await
 }
 
 fn is_access_review(body: &[u8]) -> bool {
@@ -245,17 +279,17 @@ fn uncached(answer: &impl serde::Serialize) -> Response {
 /// Handles `POST /clusters/{id}/subjectaccessreview`, for the cluster's own API servers.
 async fn subject_access_review(
     State(service): State<KubeAuth>,
-    Extension(BoundTo(cluster)): Extension<BoundTo>,
+    Extension(bound): Extension<BoundTo>,
     Extension(request_id): Extension<RequestId>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Rejection> {
-    answer_access(&service, cluster, &read(&headers, body).await?, request_id)
+    answer_access(&service, &bound.0, &read(&headers, body).await?, request_id)
 }
 
 fn answer_access(
     service: &KubeAuth,
-    cluster: Uuid,
+    cluster: &Cluster,
     body: &[u8],
     request_id: RequestId,
 ) -> Result<Response, Rejection> {

@@ -11,17 +11,23 @@
 //! as a refusal; it has no `Retry-After`, because the API server would otherwise keep the user
 //! waiting for half a minute.
 //!
+//! Besides the clusters of the configuration file, those of a signed list that is fetched while the
+//! webhook runs are served ([`cluster_list`], [`listed`]).
+//!
 //! If a cluster has a [`policy`], its API server may also ask for authorization ([`access`]).
 mod access;
 mod audit;
 pub mod authority;
 mod binding;
 mod cache;
+mod cluster;
+mod cluster_list;
 pub mod config;
 mod decision;
 #[cfg(test)]
 mod fuzz;
 mod http;
+mod listed;
 mod metrics;
 mod opened;
 pub mod policy;
@@ -32,7 +38,8 @@ mod validator;
 pub mod webhook_config;
 
 pub use access::{PolicyFileError, PushError};
-pub use config::KubeAuthConfig;
+pub use cluster_list::{ClusterListError, ClusterListFollower};
+pub use config::{ClusterListConfig, KubeAuthConfig};
 pub use decision::{CREDENTIAL_ID, identity_extra};
 pub use service::{KubeAuth, StartError, service};
 pub use validator::Validator;

@@ -14,6 +14,11 @@ const SECONDS: &str = "portico_token_review_seconds";
 const KEYSTONE_ANSWER: &str = "portico_kube_auth_keystone_last_answer_timestamp_seconds";
 const KEYSTONE_FAILURE: &str = "portico_kube_auth_keystone_last_failure_timestamp_seconds";
 
+const LIST_FETCHES: &str = "portico_cluster_list_fetches_total";
+const LIST_SEQUENCE: &str = "portico_cluster_list_sequence";
+const LIST_CLUSTERS: &str = "portico_cluster_list_clusters";
+const LIST_EXPIRY: &str = "portico_cluster_list_expiry_timestamp_seconds";
+
 /// The results of a review, in the order of [`Label`]'s handles.
 const RESULTS: [&str; 3] = ["authenticated", "refused", "undecided"];
 
@@ -89,6 +94,23 @@ pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>) {
     metrics::gauge!(name).set(Timestamp::now().as_millisecond() as f64 / 1_000.0);
 }
 
+/// Counts an attempt to fetch the cluster list. `result` is `taken`, `unchanged`, `failed`, or the
+/// reason of a refusal.
+pub(crate) fn record_list_fetch(result: &'static str) {
+    metrics::counter!(LIST_FETCHES, "result" => result).increment(1);
+}
+
+/// Records the cluster list in use.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "exact for the numbers of changes, clusters and seconds that there are"
+)]
+pub(crate) fn record_list(sequence: u64, clusters: usize, expires_at: Timestamp) {
+    metrics::gauge!(LIST_SEQUENCE).set(sequence as f64);
+    metrics::gauge!(LIST_CLUSTERS).set(clusters as f64);
+    metrics::gauge!(LIST_EXPIRY).set(expires_at.as_second() as f64);
+}
+
 /// Describes the metrics. Called once, when the service is built.
 pub(crate) fn describe() {
     metrics::describe_counter!(
@@ -100,6 +122,17 @@ pub(crate) fn describe() {
         SECONDS,
         metrics::Unit::Seconds,
         "Duration of token reviews by cluster."
+    );
+    metrics::describe_counter!(
+        LIST_FETCHES,
+        "Attempts to fetch the cluster list, by result."
+    );
+    metrics::describe_gauge!(LIST_SEQUENCE, "Sequence of the cluster list in use.");
+    metrics::describe_gauge!(LIST_CLUSTERS, "Clusters of the cluster list in use.");
+    metrics::describe_gauge!(
+        LIST_EXPIRY,
+        metrics::Unit::Seconds,
+        "When the cluster list in use expires, in seconds since 1970."
     );
     metrics::describe_gauge!(
         KEYSTONE_ANSWER,

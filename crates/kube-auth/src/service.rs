@@ -7,16 +7,21 @@ use crate::access::{
 use crate::audit::{self, Decision, Subject};
 use crate::binding::{Binding, Certificates};
 use crate::cache::Validations;
-use crate::config::{InvalidConfig, KubeAuthConfig};
+use crate::cluster::Cluster;
+use crate::cluster_list::{ClusterListError, ClusterListFollower};
+use crate::config::{ClusterListConfig, InvalidConfig, KubeAuthConfig};
+use crate::listed::{ListedBinding, ListedClusters};
 use crate::metrics;
 use crate::opened::OpenedTokens;
 use crate::policy::Policy;
 use crate::review::{Answer, Review};
 use crate::validator::Validator;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use jiff::Timestamp;
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_runtime::request_id::RequestId;
+use portico_runtime::tls::ClientAuthorities;
+use rustls_pki_types::CertificateDer;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -69,7 +74,10 @@ pub struct KubeAuth {
 }
 
 struct Shared {
-    clusters: HashMap<Uuid, Cluster>,
+    /// The clusters of the configuration file.
+    clusters: HashMap<Uuid, Arc<Cluster>>,
+    /// Those of the cluster list, if one is configured.
+    listed: Option<(ClusterListConfig, Arc<ListedClusters>)>,
     certificates: Certificates,
     keys: Vec<PrivateKey>,
     keystone: Validator,
@@ -77,15 +85,6 @@ struct Shared {
     opened: OpenedTokens,
     /// A permit for each token that is being opened.
     opening: Semaphore,
-}
-
-struct Cluster {
-    record: ClusterRecord,
-    binding: Binding,
-    policy: Option<PolicySource>,
-    /// The rate limit of calls to Keystone.
-    limit: DefaultDirectRateLimiter,
-    label: metrics::Label,
 }
 
 /// Makes the webhook for these clusters; reads the key files.
@@ -119,22 +118,23 @@ pub fn service(
             );
         }
         let policy = policy_source(&record)?;
-        let cluster = Cluster {
-            record,
-            binding,
-            policy,
-            limit: RateLimiter::direct(Quota::per_second(config.keystone_calls_per_second)),
-            label: metrics::Label::of(id),
-        };
+        let limit = config.keystone_calls_per_second;
+        let cluster = Arc::new(Cluster::new(record, binding, policy, limit));
         if known.insert(id, cluster).is_some() {
             return Err(StartError::DuplicateCluster(id));
         }
     }
     metrics::describe();
     access::describe();
+    let listed = config.cluster_list.clone().map(|section| {
+        let configured = known.keys().copied().collect();
+        let listed = ListedClusters::new(configured, config.keystone_calls_per_second);
+        (section, Arc::new(listed))
+    });
     Ok(KubeAuth {
         shared: Arc::new(Shared {
             clusters: known,
+            listed,
             certificates: Certificates::default(),
             keys: keys?,
             keystone: keystone.into(),
@@ -163,12 +163,29 @@ fn policy_source(record: &ClusterRecord) -> Result<Option<PolicySource>, StartEr
 
 /// Whether the client certificate of an API server belongs to the cluster in the path of its
 /// request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PeerBinding {
-    Bound,
-    /// Its certificate names this cluster, but no such cluster is configured.
+    Bound(Arc<Cluster>),
+    /// Its certificate is for this cluster, but there is no such cluster, or no longer.
     UnknownCluster,
+    /// Its certificate is for this cluster, but the cluster list has expired.
+    Expired,
     Unbound,
+}
+
+/// The certificate chain of a client, its own first, by the authority that issued it.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer<'r> {
+    pub chain: &'r [CertificateDer<'static>],
+    /// Whether the authority of the configuration file issued it: only such a certificate names
+    /// its cluster.
+    pub of_configured_authority: bool,
+}
+
+impl<'r> Peer<'r> {
+    /// Returns the certificate, if it may name its cluster.
+    fn named(self) -> Option<&'r CertificateDer<'static>> {
+        self.chain.first().filter(|_| self.of_configured_authority)
+    }
 }
 
 impl KubeAuth {
@@ -209,26 +226,62 @@ impl KubeAuth {
         PublishedKeys::new(self.shared.keys.iter().map(PrivateKey::public))
     }
 
-    pub(crate) fn peer_binding(
-        &self,
-        cluster: Uuid,
-        certificate: &rustls_pki_types::CertificateDer<'_>,
-    ) -> PeerBinding {
-        let shown = self.shared.certificates.shown(certificate);
-        match self.shared.clusters.get(&cluster) {
-            Some(known) if known.binding.allows(cluster, &shown) => PeerBinding::Bound,
-            None if Binding::Uri.allows(cluster, &shown) => PeerBinding::UnknownCluster,
-            _ => PeerBinding::Unbound,
+    /// Returns the authorities of the listed clusters, for the listener; `None` without a cluster
+    /// list.
+    pub fn client_authorities(&self) -> Option<Arc<dyn ClientAuthorities>> {
+        let (_, listed) = self.shared.listed.as_ref()?;
+        Some(Arc::clone(listed) as Arc<dyn ClientAuthorities>)
+    }
+
+    /// Returns the task that keeps the cluster list up to date, to be run once; `None` without a
+    /// cluster list. Reads the files of `[kube_auth.cluster_list]`, so that the list of the state
+    /// file is in use afterwards. Blocks.
+    ///
+    /// # Errors
+    /// If a file cannot be used.
+    pub fn cluster_list(&self) -> Option<Result<ClusterListFollower, ClusterListError>> {
+        let (section, listed) = self.shared.listed.as_ref()?;
+        Some(ClusterListFollower::open(section, Arc::clone(listed)))
+    }
+
+    pub(crate) fn peer_binding(&self, cluster: Uuid, peer: Peer<'_>) -> PeerBinding {
+        let shown = peer
+            .named()
+            .map(|certificate| self.shared.certificates.shown(certificate));
+        // before the list: a cluster of the configuration file cannot be in it
+        if let Some(known) = self.shared.clusters.get(&cluster) {
+            return match shown {
+                Some(shown) if known.binding.allows(cluster, &shown) => {
+                    PeerBinding::Bound(Arc::clone(known))
+                }
+                _ => PeerBinding::Unbound,
+            };
+        }
+        let listed = self.shared.listed.as_ref().map(|(_, listed)| listed);
+        match listed.map(|listed| listed.binding(cluster, peer.chain, Timestamp::now())) {
+            Some(ListedBinding::Bound(known)) => PeerBinding::Bound(known),
+            Some(ListedBinding::Expired) => PeerBinding::Expired,
+            Some(ListedBinding::Removed) => PeerBinding::UnknownCluster,
+            Some(ListedBinding::Unbound) => PeerBinding::Unbound,
+            Some(ListedBinding::Unknown) | None => match shown {
+                Some(shown) if Binding::Uri.allows(cluster, &shown) => PeerBinding::UnknownCluster,
+                _ => PeerBinding::Unbound,
+            },
         }
     }
 
-    /// Returns the only cluster to which a certificate is bound, for requests that name none.
-    pub(crate) fn cluster_of(
-        &self,
-        certificate: &rustls_pki_types::CertificateDer<'_>,
-    ) -> Option<Uuid> {
+    /// Asks for the newest cluster list, for a cluster that the current one does not have.
+    pub(crate) fn want_newest_list(&self) {
+        if let Some((_, listed)) = &self.shared.listed {
+            listed.want_newest();
+        }
+    }
+
+    /// Returns the only cluster to which a certificate is bound, for requests that name none: one of
+    /// the configuration file. Listed clusters have an address of their own.
+    pub(crate) fn cluster_of(&self, peer: Peer<'_>) -> Option<Arc<Cluster>> {
         let clusters = &self.shared.clusters;
-        let shown = self.shared.certificates.shown(certificate);
+        let shown = self.shared.certificates.shown(peer.named()?);
         let named = shown.named.filter(|id| {
             clusters
                 .get(id)
@@ -240,27 +293,20 @@ impl KubeAuth {
             .map(|(id, _)| *id);
         let mut bound = named.into_iter().chain(pinned);
         match (bound.next(), bound.next()) {
-            (Some(id), None) => Some(id),
+            (Some(id), None) => clusters.get(&id).cloned(),
             _ => None,
         }
-    }
-
-    /// Counts a body from an API server of the cluster that was not a review.
-    pub(crate) fn invalid_review(&self, cluster: Uuid) {
-        let known = self.shared.clusters.get(&cluster);
-        metrics::record_rejected(known.map(|known| &known.label), "invalid");
     }
 
     /// Answers a review of an API server that is bound to the cluster; returns `None` if no
     /// decision is possible.
     pub(crate) async fn review(
         &self,
-        cluster: Uuid,
+        known: &Cluster,
         review: &Review,
         request_id: RequestId,
     ) -> Option<Answer> {
         let started = Instant::now();
-        let known = self.shared.clusters.get(&cluster)?;
         let Weighed {
             decision,
             audiences,
@@ -268,7 +314,7 @@ impl KubeAuth {
             cached,
         } = self.weigh(known, review).await;
         let subject = Subject {
-            cluster,
+            cluster: known.record.id,
             request_id,
             fingerprint: &fingerprint,
             cached,
@@ -287,17 +333,14 @@ impl KubeAuth {
     /// Returns the decision of the cluster's policy.
     pub(crate) fn access(
         &self,
-        cluster: Uuid,
+        known: &Cluster,
         review: &AccessReview,
         request_id: RequestId,
     ) -> Result<access::Answer, PolicyUnavailable> {
-        let known = self.shared.clusters.get(&cluster);
-        let (known, source) = known
-            .and_then(|known| Some((known, known.policy.as_ref()?)))
-            .ok_or(PolicyUnavailable::NoPolicy)?;
+        let source = known.policy.as_ref().ok_or(PolicyUnavailable::NoPolicy)?;
         let policy = source.current().ok_or(PolicyUnavailable::NotReadYet)?;
         let decision = policy.decide(&review.attributes);
-        audit::record_access(cluster, request_id, &review.attributes, decision);
+        audit::record_access(known.record.id, request_id, &review.attributes, decision);
         metrics::record_access(&known.label, decision.allowed());
         Ok(if decision.allowed() {
             access::Answer::allowed(review.version)

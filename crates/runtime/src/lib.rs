@@ -7,6 +7,7 @@
 //! [`admin::router`], then [`lifecycle::Lifecycle::run_until_stopped`].
 pub mod admin;
 pub mod client_network;
+pub mod conditional_get;
 pub mod config;
 pub mod file_stamp;
 pub mod lifecycle;

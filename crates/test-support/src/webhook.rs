@@ -104,6 +104,7 @@ fn config(dir: &TempDir) -> (KubeAuthConfig, (PrivateKey, PrivateKey)) {
         cache_ttl: Duration::from_secs(10),
         ask_with_service_account: false,
         keystone_calls_per_second: 200.try_into().unwrap(),
+        cluster_list: None,
     };
     (config, (current, retired))
 }

@@ -54,6 +54,7 @@ fn kube_auth(stack: &Stack, record: ClusterRecord, directory: &tempfile::TempDir
         cache_ttl: Duration::from_secs(10),
         ask_with_service_account: false,
         keystone_calls_per_second: 200.try_into().unwrap(),
+        cluster_list: None,
     };
     let keystone = KeystoneConfig::new(stack.var("KEYSTONE_URL").parse().unwrap());
     service(&config, [record], Client::new(&keystone).unwrap()).unwrap()

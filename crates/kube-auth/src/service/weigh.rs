@@ -1,7 +1,8 @@
 //! The decision about the token of one review, and how it was reached.
-use super::{Cluster, KubeAuth};
+use super::KubeAuth;
 use crate::audit::Decision;
 use crate::cache::{Known, TokenKey};
+use crate::cluster::Cluster;
 use crate::decision::{Refusal, audiences, decide};
 use crate::metrics;
 use crate::review::Review;

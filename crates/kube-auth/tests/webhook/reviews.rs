@@ -381,6 +381,7 @@ async fn records_that_contradict_themselves_stop_the_start() {
             cache_ttl: Duration::from_secs(ttl),
             ask_with_service_account: false,
             keystone_calls_per_second: 200.try_into().unwrap(),
+            cluster_list: None,
         };
         let keystone = portico_openstack::KeystoneConfig::new(closed_port().parse().unwrap());
         let client = portico_openstack::keystone::Client::new(&keystone).unwrap();

@@ -2,7 +2,7 @@ use super::admission::Place;
 use super::body::ArrivingBody;
 use super::guarded_stream::GuardedStream;
 use super::handshake_log::HandshakeLog;
-use super::{HttpService, Limits, PeerAddr, PeerCertificates};
+use super::{HttpService, Limits, OtherPeerCertificates, PeerAddr, PeerCertificates};
 use crate::tls::ReloadingTls;
 use axum::body::Body;
 use axum::response::Response;
@@ -29,6 +29,12 @@ const TOO_MANY_CONNECTIONS: &[u8] =
 /// Maximum number of bytes that wait to be sent on one HTTP/2 stream, so that a client that does
 /// not read cannot fill the memory.
 const MAX_SEND_BUFFER_BYTES: usize = 64 * 1024;
+
+/// What a client has presented, by the authority that issued it.
+enum Presented {
+    Configured(PeerCertificates),
+    Other(OtherPeerCertificates),
+}
 
 /// Turns accepted sockets into served connections.
 #[derive(Clone)]
@@ -99,11 +105,16 @@ impl<A: HttpService> Acceptor<A> {
         let handshake = TlsAcceptor::from(tls.current()).accept(stream);
         match tokio::time::timeout(self.limits.handshake, handshake).await {
             Ok(Ok(stream)) => {
-                let certificates = stream.get_ref().1.peer_certificates().map(|chain| {
+                let presented = stream.get_ref().1.peer_certificates().map(|chain| {
                     let owned = chain.iter().map(|one| one.clone().into_owned()).collect();
-                    PeerCertificates(Arc::new(owned))
+                    let owned: Arc<Vec<_>> = Arc::new(owned);
+                    if tls.is_of_configured_authority(&owned) {
+                        Presented::Configured(PeerCertificates(owned))
+                    } else {
+                        Presented::Other(OtherPeerCertificates(owned))
+                    }
                 });
-                self.serve_http(stream, peer, certificates, place, watcher)
+                self.serve_http(stream, peer, presented, place, watcher)
                     .await;
             }
             Ok(Err(error)) if tls.asks_for_client_certificates() => {
@@ -118,7 +129,7 @@ impl<A: HttpService> Acceptor<A> {
         self,
         stream: S,
         peer: SocketAddr,
-        certificates: Option<PeerCertificates>,
+        presented: Option<Presented>,
         place: Place,
         watcher: Watcher,
     ) where
@@ -139,8 +150,10 @@ impl<A: HttpService> Acceptor<A> {
             });
             let extensions = request.extensions_mut();
             extensions.insert(PeerAddr(peer));
-            if let Some(certificates) = &certificates {
-                extensions.insert(certificates.clone());
+            match &presented {
+                Some(Presented::Configured(chain)) => drop(extensions.insert(chain.clone())),
+                Some(Presented::Other(chain)) => drop(extensions.insert(chain.clone())),
+                None => {}
             }
             let answer = app.clone().oneshot(request);
             let (leaving, switched) = (Arc::clone(&leaving), Arc::clone(&switched));

@@ -43,6 +43,13 @@ pub struct PeerAddr(pub SocketAddr);
 #[derive(Clone, Debug)]
 pub struct PeerCertificates(pub Arc<Vec<CertificateDer<'static>>>);
 
+/// The chain of a client that the client authority did not issue a certificate for, and that one of
+/// the listener's further authorities ([`crate::tls::ClientAuthorities`]) admitted; in each
+/// request's extensions instead of [`PeerCertificates`]. The client has its key. The service must
+/// verify itself which authority issued it, and for what.
+#[derive(Clone, Debug)]
+pub struct OtherPeerCertificates(pub Arc<Vec<CertificateDer<'static>>>);
+
 /// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -229,7 +236,7 @@ impl Listener {
     /// nothing new is accepted, HTTP/2 connections get GOAWAY, and running requests are completed.
     ///
     /// Each request's extensions hold [`PeerAddr`] and, if the client presented certificates,
-    /// [`PeerCertificates`].
+    /// [`PeerCertificates`] or [`OtherPeerCertificates`].
     pub fn serve(self, service: impl HttpService, lifecycle: &Lifecycle) {
         if let Some(tls) = &self.tls {
             lifecycle.spawn_background(Arc::clone(tls).watch());

@@ -1,20 +1,27 @@
 //! TLS of Portico's listeners: certificates from files, read again when they change.
 mod by_name;
+mod client_authorities;
+mod pem;
 
 use crate::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
 use by_name::ByName;
+use client_authorities::{WithOthers, is_issued};
+use pem::no_pem;
 use rustls::crypto::CryptoProvider;
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_pki_types::CertificateDer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+pub use client_authorities::{ClientAuthorities, ClientAuthority, InvalidAuthority};
+pub use pem::{certificates, private_key};
 
 const RELOAD_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -111,8 +118,17 @@ pub enum TlsError {
 pub struct ReloadingTls {
     name: &'static str,
     files: TlsFiles,
-    current: RwLock<Arc<ServerConfig>>,
+    others: Option<Arc<dyn ClientAuthorities>>,
+    current: RwLock<Arc<Current>>,
     contents: RwLock<Vec<Vec<u8>>>,
+}
+
+/// What was built from the files.
+#[derive(Debug)]
+struct Current {
+    config: Arc<ServerConfig>,
+    /// Verifies certificates of the configured client authority only.
+    clients: Option<Arc<dyn ClientCertVerifier>>,
 }
 
 impl ReloadingTls {
@@ -121,12 +137,30 @@ impl ReloadingTls {
     /// # Errors
     /// If one is missing or cannot be used.
     pub fn load(files: TlsFiles) -> Result<Self, TlsError> {
+        Self::open(files, None)
+    }
+
+    /// Reads the files; client certificates of `others` are accepted besides those of
+    /// `client_ca_file`. Sessions are not resumed then, so that the certificate of each connection
+    /// is verified.
+    ///
+    /// # Errors
+    /// If a file is missing or cannot be used.
+    pub fn load_with(
+        files: TlsFiles,
+        others: Arc<dyn ClientAuthorities>,
+    ) -> Result<Self, TlsError> {
+        Self::open(files, Some(others))
+    }
+
+    fn open(files: TlsFiles, others: Option<Arc<dyn ClientAuthorities>>) -> Result<Self, TlsError> {
         let contents = read_all(&files)?;
-        let config = build(&files, &contents)?;
+        let current = build(&files, others.as_ref(), &contents)?;
         Ok(Self {
             name: "unnamed",
             files,
-            current: RwLock::new(Arc::new(config)),
+            others,
+            current: RwLock::new(Arc::new(current)),
             contents: RwLock::new(contents),
         })
     }
@@ -145,7 +179,19 @@ impl ReloadingTls {
 
     /// Returns the configuration for the next connection.
     pub fn current(&self) -> Arc<ServerConfig> {
-        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&current.config)
+    }
+
+    /// Returns whether the configured client authority issued the certificate of a client that has
+    /// completed its handshake. Without further authorities, no other can have.
+    pub(crate) fn is_of_configured_authority(&self, chain: &[CertificateDer<'_>]) -> bool {
+        if self.others.is_none() {
+            return true;
+        }
+        let current = Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner));
+        let clients = current.clients.as_deref();
+        clients.is_some_and(|clients| is_issued(clients, chain))
     }
 
     /// Reads the files again and applies them if they have changed; returns whether they have. Open
@@ -159,8 +205,8 @@ impl ReloadingTls {
         if unchanged {
             return Ok(false);
         }
-        let config = build(&self.files, &contents)?;
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
+        let current = build(&self.files, self.others.as_ref(), &contents)?;
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(current);
         *self
             .contents
             .write()
@@ -253,7 +299,11 @@ fn read_all(files: &TlsFiles) -> Result<Vec<Vec<u8>>, TlsError> {
         .collect()
 }
 
-fn build(files: &TlsFiles, contents: &[Vec<u8>]) -> Result<ServerConfig, TlsError> {
+fn build(
+    files: &TlsFiles,
+    others: Option<&Arc<dyn ClientAuthorities>>,
+    contents: &[Vec<u8>],
+) -> Result<Current, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut rest = contents.iter();
     let mut certified = Vec::new();
@@ -274,6 +324,7 @@ fn build(files: &TlsFiles, contents: &[Vec<u8>]) -> Result<ServerConfig, TlsErro
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(files.min_version.and_newer())
         .map_err(unusable)?;
+    let mut clients = None;
     let builder = match (&files.client_ca_file, rest.next()) {
         (Some(path), Some(pem)) => {
             let refused = |reason: String| TlsError::ClientAuthority {
@@ -294,13 +345,28 @@ fn build(files: &TlsFiles, contents: &[Vec<u8>]) -> Result<ServerConfig, TlsErro
             let verifier = verifier
                 .build()
                 .map_err(|error| refused(error.to_string()))?;
-            builder.with_client_cert_verifier(verifier)
+            clients = Some(Arc::clone(&verifier));
+            builder.with_client_cert_verifier(match others {
+                None => verifier,
+                Some(others) => Arc::new(WithOthers {
+                    configured: verifier,
+                    others: Arc::clone(others),
+                }),
+            })
         }
         _ => builder.with_no_client_auth(),
     };
     let mut config = builder.with_cert_resolver(Arc::new(ByName(certified)));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
+    if others.is_some() {
+        // a resumed session brings the certificate of its first handshake, unverified
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+    }
+    Ok(Current {
+        config: Arc::new(config),
+        clients,
+    })
 }
 
 fn certified_key(
@@ -316,31 +382,4 @@ fn certified_key(
             path: cert_file.to_owned(),
             source,
         })
-}
-
-/// Returns the certificates in the contents of a file.
-///
-/// # Errors
-/// If it is not PEM, or holds none.
-pub fn certificates(path: &Path, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
-    match found {
-        Ok(found) if !found.is_empty() => Ok(found),
-        _ => Err(no_pem(path, "certificate")),
-    }
-}
-
-/// Returns the private key in the contents of a file.
-///
-/// # Errors
-/// If it is not PEM, or holds none.
-pub fn private_key(path: &Path, pem: &[u8]) -> Result<PrivateKeyDer<'static>, TlsError> {
-    PrivateKeyDer::from_pem_slice(pem).map_err(|_| no_pem(path, "private key"))
-}
-
-fn no_pem(path: &Path, what: &'static str) -> TlsError {
-    TlsError::NoPem {
-        path: path.to_owned(),
-        what,
-    }
 }

@@ -1,9 +1,10 @@
-use super::{Context, listen, report_keystone, serve_on};
+use super::{Context, listen, report_keystone, serve_with};
 use crate::cli::service_account;
 use crate::kube::policy_config_map::PolicyWatch;
 use anyhow::Context as _;
 use portico_kube_auth::Validator;
 use portico_openstack::keystone;
+use portico_runtime::tls::ReloadingTls;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let (Some(section), Some(keystone)) = (&context.config.kube_auth, &context.config.keystone)
@@ -42,11 +43,22 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             .lifecycle
             .spawn_background(watch.run(service.clone()));
     }
-    serve_on(
+    // reads the saved list: before the listener, so that enrolled clusters are served at once
+    if let Some(list) = service.cluster_list() {
+        context.lifecycle.spawn_background(list?.run());
+    }
+    let files = section.tls_files();
+    let tls = match service.client_authorities() {
+        Some(authorities) => ReloadingTls::load_with(files, authorities),
+        None => ReloadingTls::load(files),
+    };
+    let tls = tls.context("kube-auth: TLS")?;
+    serve_with(
         "kube-auth",
         listener,
-        Some(section.tls_files()),
+        Some(tls),
         service.router(),
         context.lifecycle,
-    )
+    );
+    Ok(())
 }

@@ -155,12 +155,24 @@ fn serve_on(
     service: impl HttpService,
     lifecycle: &Lifecycle,
 ) -> anyhow::Result<()> {
+    let tls = tls.map(ReloadingTls::load).transpose();
+    let tls = tls.with_context(|| format!("{name}: TLS"))?;
+    serve_with(name, listener, tls, service, lifecycle);
+    Ok(())
+}
+
+/// Serves with certificates that are loaded already.
+fn serve_with(
+    name: &'static str,
+    listener: Listener,
+    tls: Option<ReloadingTls>,
+    service: impl HttpService,
+    lifecycle: &Lifecycle,
+) {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let listener = listener.named(name);
     let listener = match tls {
-        Some(files) => {
-            listener.with_tls(ReloadingTls::load(files).with_context(|| format!("{name}: TLS"))?)
-        }
+        Some(tls) => listener.with_tls(tls),
         None => listener,
     };
     tracing::info!(
@@ -169,7 +181,6 @@ fn serve_on(
         listener.address()
     );
     listener.serve(service, lifecycle);
-    Ok(())
 }
 
 /// Reports Keystone's state. An unreachable Keystone does not take the process out of service:
