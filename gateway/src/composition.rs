@@ -2,12 +2,12 @@
 use std::sync::{Arc, Weak};
 
 use axum::extract::FromRef;
-use portico_assertion::{PublicKey, Signer};
+use portico_assertion::{PublicKey, Signer, SigningKey, cluster_list::ListSigner};
 use portico_openstack::keystone;
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
 use portico_store::Store;
 use secrecy::SecretString;
-use tokio::sync::Semaphore;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::{
     account::Account,
@@ -26,7 +26,7 @@ use crate::{
     client_api::ClientApi,
     clusters::{Cluster, tokens::ClusterTokens},
     config::{AppConfig, DemoConfig, GatewayConfig, PANEL_ID},
-    endpoints::{health::Readiness, well_known::PublicKeys},
+    endpoints::{cluster_list::ClusterListPublisher, health::Readiness, well_known::PublicKeys},
     hosts::Hosts,
     http::cookies::Cookies,
     identity_providers::{Providers, federation::Federations},
@@ -58,6 +58,7 @@ pub(crate) struct Handlers {
     pub attempts: Arc<Attempts>,
     pub authentication: Arc<Authentication>,
     pub client_api: Arc<ClientApi>,
+    pub cluster_list: Arc<ClusterListPublisher>,
     pub forward_auth: Arc<ForwardAuth>,
     pub handovers: Arc<Handovers>,
     pub public_keys: Arc<PublicKeys>,
@@ -260,6 +261,14 @@ impl Parts {
             signing: Arc::clone(&signing),
             clusters,
         });
+        let list_key = config.cluster_list.as_ref();
+        let list_key = list_key.map(|section| SigningKey::read(&section.signing_key_file));
+        let cluster_list = Arc::new(ClusterListPublisher {
+            store: store.clone(),
+            signer: list_key.transpose()?.map(ListSigner::new),
+            issuer: Arc::clone(hosts.main()),
+            signed: Mutex::default(),
+        });
         let readiness = Arc::new(Readiness::new(store.clone(), Arc::clone(&forwarder)));
         Ok(Self {
             handlers: Handlers {
@@ -267,6 +276,7 @@ impl Parts {
                 attempts,
                 authentication,
                 client_api,
+                cluster_list,
                 forward_auth,
                 handovers,
                 public_keys,

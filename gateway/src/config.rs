@@ -2,6 +2,7 @@
 mod app;
 mod app_hosts;
 mod audit;
+mod cluster_list;
 mod connections;
 mod error;
 mod federation;
@@ -29,6 +30,7 @@ pub(crate) use app::PANEL_ID;
 pub use app::{AppConfig, AppKind, KEYSTONE_BEARER, is_path_free};
 pub use app_hosts::{AppHostError, HostCollision};
 pub use audit::AuditConfig;
+pub use cluster_list::ClusterListConfig;
 pub use connections::ConnectionsConfig;
 pub use error::ConfigError;
 pub(crate) use federation::{
@@ -107,6 +109,9 @@ pub struct GatewayConfig {
     /// The audit log: retention, and who may read a project's entries.
     #[serde(default)]
     pub audit: AuditConfig,
+    /// The list of enrolled clusters for kube-auth. Without it none is published.
+    #[serde(default)]
+    pub cluster_list: Option<ClusterListConfig>,
     /// Lists users on the sign-in page. For demonstrations only.
     #[serde(default)]
     pub demo: Option<DemoConfig>,
@@ -211,6 +216,10 @@ impl GatewayConfig {
         {
             return Err(ConfigError::AppsDomain(self.apps_domain.clone()));
         }
+        let list = self.cluster_list.as_ref();
+        if list.is_some_and(|list| list.signing_key_file == self.assertion_key_file) {
+            return Err(ConfigError::ListKey);
+        }
         if self.panel_url.scheme() != "http" || self.panel_url.host_str().is_none() {
             return Err(ConfigError::PanelUrl(self.panel_url.clone()));
         }
@@ -302,6 +311,20 @@ mod tests {
     fn the_demo_configuration_is_valid() {
         let config = config("http://localhost:8080", "apps.localhost");
         assert_eq!(config.validate(&[app("prometheus")]), Ok(()));
+    }
+
+    #[test]
+    fn the_key_of_assertions_does_not_sign_the_cluster_list() {
+        let mut config = config("http://localhost:8080", "apps.localhost");
+        for (file, expected) in [
+            ("list.pem", Ok(())),
+            ("assertion.pem", Err(ConfigError::ListKey)),
+        ] {
+            config.cluster_list = Some(ClusterListConfig {
+                signing_key_file: file.into(),
+            });
+            assert_eq!(config.validate(&[]), expected, "{file}");
+        }
     }
 
     #[test]

@@ -47,6 +47,7 @@ pub(crate) enum Endpoint {
     Ready,
     Jwks,
     ClusterKeys,
+    ClusterList,
     WhoAmI,
     Clusters,
     ClusterToken,
@@ -118,7 +119,7 @@ const PANEL_SEGMENTS: [&str; 6] = [
 ];
 
 #[rustfmt::skip]
-static OWN_PATHS: [OwnPath; 46] = {
+static OWN_PATHS: [OwnPath; 47] = {
     use {Endpoint as E, On as O, Origin::{Checked, Unchecked, UncheckedPost, UncheckedRead}};
     [
         own(E::Auth, O::Every, AUTH, Unchecked),
@@ -159,6 +160,7 @@ static OWN_PATHS: [OwnPath; 46] = {
         own(E::Ready, O::Main, "/ready", Unchecked),
         own(E::Jwks, O::Main, "/.well-known/jwks.json", Unchecked),
         own(E::ClusterKeys, O::Main, "/.well-known/portico-cluster-keys", Unchecked),
+        own(E::ClusterList, O::Main, portico_assertion::cluster_list::PATH, Unchecked),
         own(E::WhoAmI, O::Main, "/api/v1/whoami", Unchecked),
         own(E::Clusters, O::Main, "/api/v1/clusters", Unchecked),
         own(E::ClusterToken, O::Main, "/api/v1/clusters/{id}/token", Unchecked),

@@ -93,6 +93,7 @@ fn handler(endpoint: Endpoint) -> MethodRouter<Handlers> {
         Endpoint::Ready => get(endpoints::health::ready),
         Endpoint::Jwks => get(endpoints::well_known::jwks),
         Endpoint::ClusterKeys => get(endpoints::well_known::cluster_keys),
+        Endpoint::ClusterList => get(endpoints::cluster_list::get),
         Endpoint::WhoAmI => get(client_api::whoami::get),
         Endpoint::Clusters => get(client_api::clusters::list),
         Endpoint::ClusterToken => post(client_api::clusters::token),

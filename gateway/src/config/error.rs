@@ -42,6 +42,11 @@ pub enum ConfigError {
     AdminRule,
     #[error("gateway.audit.project_admin_roles: a role must not be empty")]
     AuditRole,
+    #[error(
+        "gateway.cluster_list.signing_key_file must be another key than gateway.assertion_key_file: \
+         make one with `openssl genpkey -algorithm ed25519`"
+    )]
+    ListKey,
     #[error("gateway.session.stay_signed_in_for must be 24h at most")]
     LongStay,
     #[error("gateway.keystone.refusal_time must be 10s at most")]

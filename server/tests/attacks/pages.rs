@@ -94,6 +94,7 @@ async fn attack_90_no_page_of_ours_is_framed_or_reveals_its_address() {
         "/ping",
         "/ready",
         "/.well-known/jwks.json",
+        "/.well-known/portico-clusters",
         "/api/v1/clusters",
         "/projects/x",
     ] {
