@@ -5,6 +5,7 @@ use axum::extract::FromRef;
 use portico_assertion::{PublicKey, Signer, SigningKey, cluster_list::ListSigner};
 use portico_openstack::keystone;
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
+use portico_runtime::secret_file::read_token_file;
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore};
@@ -25,8 +26,12 @@ use crate::{
     build_error::{BuildError, read_file},
     client_api::ClientApi,
     clusters::{Cluster, tokens::ClusterTokens},
-    config::{AppConfig, DemoConfig, GatewayConfig, PANEL_ID},
-    endpoints::{cluster_list::ClusterListPublisher, health::Readiness, well_known::PublicKeys},
+    config::{AppConfig, ClusterListConfig, DemoConfig, GatewayConfig, PANEL_ID},
+    endpoints::{
+        cluster_list::{ClusterListPublisher, Publication},
+        health::Readiness,
+        well_known::PublicKeys,
+    },
     hosts::Hosts,
     http::cookies::Cookies,
     identity_providers::{Providers, federation::Federations},
@@ -261,11 +266,10 @@ impl Parts {
             signing: Arc::clone(&signing),
             clusters,
         });
-        let list_key = config.cluster_list.as_ref();
-        let list_key = list_key.map(|section| SigningKey::read(&section.signing_key_file));
+        let publication = config.cluster_list.as_ref().map(publication);
         let cluster_list = Arc::new(ClusterListPublisher {
             store: store.clone(),
-            signer: list_key.transpose()?.map(ListSigner::new),
+            publication: publication.transpose()?,
             issuer: Arc::clone(hosts.main()),
             signed: Mutex::default(),
         });
@@ -299,6 +303,14 @@ impl Parts {
             audit_retention_days: config.audit.retention_days,
         })
     }
+}
+
+/// Reads the key and the token of the cluster list.
+fn publication(section: &ClusterListConfig) -> Result<Publication, BuildError> {
+    Ok(Publication {
+        signer: ListSigner::new(SigningKey::read(&section.signing_key_file)?),
+        token: read_token_file(&section.token_file)?,
+    })
 }
 
 /// Reads the password that the sign-in page of a demo shows.

@@ -320,9 +320,8 @@ mod tests {
             ("list.pem", Ok(())),
             ("assertion.pem", Err(ConfigError::ListKey)),
         ] {
-            config.cluster_list = Some(ClusterListConfig {
-                signing_key_file: file.into(),
-            });
+            let section = serde_json::json!({ "signing_key_file": file, "token_file": "token" });
+            config.cluster_list = serde_json::from_value(section).expect("valid shape");
             assert_eq!(config.validate(&[]), expected, "{file}");
         }
     }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use portico_assertion::cluster_list::{ListRefused, ListVerifier, MAX_BYTES, PATH};
 use portico_assertion::keys::KeyError;
 use portico_runtime::conditional_get::{ClientError, DocumentClient, Fetched, GetError};
+use portico_runtime::secret_file::{SecretFileError, read_token_file};
 use rand::Rng as _;
 use std::fs;
 use std::io;
@@ -28,6 +29,8 @@ pub enum ClusterListError {
     Keys(#[from] KeyError),
     #[error("kube_auth.cluster_list.ca_file: {0}")]
     Client(#[from] ClientError),
+    #[error("kube_auth.cluster_list.token_file: {0}")]
+    Token(#[from] SecretFileError),
     #[error("kube_auth.cluster_list.state_file: {path}: {source}")]
     State { path: PathBuf, source: io::Error },
 }
@@ -36,7 +39,12 @@ pub enum ClusterListError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 enum Failure {
     #[error("{0}")]
-    Get(#[from] GetError),
+    Get(GetError),
+    #[error(
+        "the gateway refused the token: the files gateway.cluster_list.token_file and \
+         kube_auth.cluster_list.token_file must have the same, and both services read it at their start"
+    )]
+    Token,
     #[error("the list is refused: {0}")]
     Refused(#[from] ListRefused),
     #[error("the list is refused: its sequence {found} is below {current}, that of the one in use")]
@@ -66,7 +74,8 @@ impl ClusterListFollower {
         let verifier = ListVerifier::read(&section.keys_file, section.issuer())?;
         let url = format!("{}{PATH}", section.url.trim_end_matches('/'));
         let ca_file = section.ca_file.as_deref();
-        let client = DocumentClient::new(url, ca_file, MAX_BYTES, FETCH_TIMEOUT)?;
+        let token = read_token_file(&section.token_file)?;
+        let client = DocumentClient::new(url, ca_file, MAX_BYTES, FETCH_TIMEOUT)?.with_token(token);
         if let Some(path) = &section.state_file {
             restore(path, &verifier, &listed)?;
         }
@@ -103,7 +112,7 @@ impl ClusterListFollower {
         metrics::record_list_fetch(match &outcome {
             Ok(true) => "taken",
             Ok(false) => "unchanged",
-            Err(Failure::Get(_) | Failure::Task) => "failed",
+            Err(Failure::Get(_) | Failure::Token | Failure::Task) => "failed",
             Err(Failure::Refused(refused)) => refused.label(),
             Err(Failure::Older { .. }) => "older",
         });
@@ -129,7 +138,8 @@ impl ClusterListFollower {
         // an expired list is signed anew although its content is the same
         let expired = self.listed.is_expired(Timestamp::now());
         let etag = self.etag.as_deref().filter(|_| !expired);
-        let Fetched::Document { body, etag } = self.client.get(etag).await? else {
+        let fetched = self.client.get(etag).await.map_err(failure)?;
+        let Fetched::Document { body, etag } = fetched else {
             return Ok(false);
         };
         let (listed, section) = (Arc::clone(&self.listed), self.section.clone());
@@ -144,6 +154,13 @@ impl ClusterListFollower {
         let taken = taken?;
         self.etag = etag;
         Ok(taken)
+    }
+}
+
+fn failure(error: GetError) -> Failure {
+    match error {
+        GetError::Status(401) => Failure::Token,
+        other => Failure::Get(other),
     }
 }
 

@@ -65,6 +65,9 @@ pub struct ClusterListConfig {
     /// counterparts of `gateway.cluster_list.signing_key_file`. During a rotation both keys.
     #[schemars(extend("x-portico-takes-effect" = "file"))]
     pub keys_file: PathBuf,
+    /// The token with which kube-auth asks for the list: the same as in
+    /// `gateway.cluster_list.token_file`, at least 32 characters. Read at the start.
+    pub token_file: PathBuf,
     /// The authority (PEM) of the gateway's certificate. Default: the public authorities.
     #[serde(default)]
     pub ca_file: Option<PathBuf>,
@@ -169,15 +172,25 @@ mod tests {
     fn the_issuer_of_the_list_is_its_address_unless_it_is_named() {
         let list = |extra: &str| {
             let section = format!(
-                r#", "cluster_list": {{"url": "https://10.0.0.7/", "keys_file": "k"{extra}}}"#
+                r#", "cluster_list": {{"url": "https://10.0.0.7/", "keys_file": "k",
+                    "token_file": "t"{extra}}}"#
             );
             parsed(&section).unwrap().cluster_list.unwrap()
         };
         assert_eq!(list("").issuer(), "https://10.0.0.7");
         let named = list(r#", "issuer": "https://portico.example.org""#);
         assert_eq!(named.issuer(), "https://portico.example.org");
-        let config = parsed(r#", "cluster_list": {"url": "portico", "keys_file": "k"}"#).unwrap();
+        let section =
+            r#", "cluster_list": {"url": "portico", "keys_file": "k", "token_file": "t"}"#;
+        let config = parsed(section).unwrap();
         assert_eq!(config.validate(), Err(InvalidConfig::ListUrl));
+    }
+
+    #[test]
+    fn a_list_needs_a_token() {
+        let section = r#", "cluster_list": {"url": "https://10.0.0.7", "keys_file": "k"}"#;
+        let refused = parsed(section).unwrap_err().to_string();
+        assert!(refused.contains("token_file"), "{refused}");
     }
 
     #[test]

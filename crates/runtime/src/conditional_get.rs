@@ -3,6 +3,7 @@
 use reqwest::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, StatusCode};
+use secrecy::{ExposeSecret as _, SecretString};
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -54,6 +55,7 @@ pub enum Fetched {
 pub struct DocumentClient {
     http: Client,
     url: String,
+    token: Option<SecretString>,
     max_bytes: usize,
 }
 
@@ -96,8 +98,18 @@ impl DocumentClient {
                 .build()
                 .map_err(|error| ClientError::Client(innermost(&error)))?,
             url,
+            token: None,
             max_bytes,
         })
+    }
+
+    /// Returns the client with a bearer token (RFC 6750) for its requests.
+    #[must_use]
+    pub fn with_token(self, token: SecretString) -> Self {
+        Self {
+            token: Some(token),
+            ..self
+        }
     }
 
     /// Fetches the document, unless it still has this entity tag.
@@ -106,6 +118,10 @@ impl DocumentClient {
     /// If there is no response, or none with a document of the accepted size.
     pub async fn get(&self, etag: Option<&str>) -> Result<Fetched, GetError> {
         let mut request = self.http.get(&self.url);
+        if let Some(token) = &self.token {
+            // marks the header as sensitive, so that it is not logged
+            request = request.bearer_auth(token.expose_secret());
+        }
         if let Some(etag) = etag.and_then(|etag| HeaderValue::from_str(etag).ok()) {
             request = request.header(IF_NONE_MATCH, etag);
         }

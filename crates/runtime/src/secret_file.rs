@@ -1,5 +1,5 @@
 //! Reading of secrets from files: passwords, tokens, key material.
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// More than any key or password needs; keeps a wrong path from filling the memory.
 const MAX_BYTES: u64 = 64 * 1024;
+/// The minimum length of a token: 128 bits in hexadecimal digits.
+const MIN_TOKEN_BYTES: usize = 32;
 
 /// The reason why a secret file cannot be used. Never holds the secret.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +35,13 @@ pub enum SecretFileError {
     /// The file is not text.
     #[error("the secret file {} is not UTF-8 text", path.display())]
     NotText { path: PathBuf },
+    /// The file's token can be guessed, or cannot be sent in a header.
+    #[error(
+        "the secret file {} must have a token of at least 32 visible ASCII characters in one line: \
+         make one with `openssl rand -hex 32`",
+        path.display()
+    )]
+    WeakToken { path: PathBuf },
 }
 
 /// Reads a secret from a file, without the white space around it.
@@ -74,10 +83,25 @@ pub fn read_secret_file(path: &Path) -> Result<SecretString, SecretFileError> {
     Ok(SecretString::from(text))
 }
 
+/// Reads a token that two services share, without the white space around it: at least 32 visible
+/// ASCII characters.
+///
+/// # Errors
+/// As [`read_secret_file`], and `WeakToken` if the token is shorter or has other characters.
+pub fn read_token_file(path: &Path) -> Result<SecretString, SecretFileError> {
+    let token = read_secret_file(path)?;
+    let text = token.expose_secret();
+    if text.len() < MIN_TOKEN_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(SecretFileError::WeakToken {
+            path: path.to_owned(),
+        });
+    }
+    Ok(token)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use secrecy::ExposeSecret as _;
 
     fn file(content: &[u8], mode: u32) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
@@ -112,6 +136,25 @@ mod tests {
         assert!(matches!(
             read_secret_file(&path),
             Err(SecretFileError::NotText { .. })
+        ));
+    }
+
+    #[test]
+    fn a_token_has_at_least_32_visible_characters() {
+        let token = "0123456789abcdef0123456789abcdef";
+        let (_dir, path) = file(format!(" {token}\n").as_bytes(), 0o600);
+        assert_eq!(read_token_file(&path).unwrap().expose_secret(), token);
+        let two_lines = format!("{token}\n{token}");
+        for weak in [&token[1..], &two_lines, &format!("{token}é")] {
+            let (_dir, path) = file(weak.as_bytes(), 0o600);
+            let refused = read_token_file(&path).unwrap_err();
+            assert!(matches!(refused, SecretFileError::WeakToken { .. }));
+            assert!(!refused.to_string().contains(weak));
+        }
+        let (_dir, path) = file(token.as_bytes(), 0o644);
+        assert!(matches!(
+            read_token_file(&path),
+            Err(SecretFileError::TooOpen { .. })
         ));
     }
 }

@@ -13,4 +13,8 @@ pub struct ClusterListConfig {
     /// decides which clusters kube-auth serves. Its public key is in
     /// `kube_auth.cluster_list.keys_file`.
     pub signing_key_file: PathBuf,
+    /// The token that kube-auth must present to get the list, which names the clusters of all
+    /// tenants: the same as in `kube_auth.cluster_list.token_file`, at least 32 characters. Read at
+    /// the start.
+    pub token_file: PathBuf,
 }

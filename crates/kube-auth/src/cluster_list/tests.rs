@@ -8,8 +8,11 @@ use axum::routing::get;
 use portico_assertion::SigningKey;
 use portico_assertion::cluster_list::{ClusterList, ListSigner};
 use portico_domain::enrolled_cluster::ListedCluster;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 /// A publisher, with real signatures.
 #[derive(Clone)]
@@ -73,15 +76,27 @@ impl Publisher {
             url: self.url.clone(),
             issuer: None,
             keys_file,
+            token_file: token_file(dir, TOKEN),
             ca_file: None,
             state_file: Some(dir.path().join("list.jws")),
         }
     }
 }
 
+fn token_file(dir: &TempDir, token: &str) -> PathBuf {
+    let path = dir.path().join("token");
+    std::fs::write(&path, token).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
 async fn answer(State(publisher): State<Publisher>, headers: HeaderMap) -> Response {
     let mut state = publisher.lock();
     state.requests += 1;
+    let token = headers.get(header::AUTHORIZATION);
+    if token.is_none_or(|token| *token != format!("Bearer {TOKEN}")) {
+        return StatusCode::UNAUTHORIZED.into_response();
+    }
     let end = state.document.len().saturating_sub(20);
     let etag = format!("\"{}\"", &state.document[end..]);
     let status = StatusCode::from_u16(state.status).unwrap();
@@ -123,6 +138,22 @@ async fn a_list_is_fetched_put_in_use_and_not_sent_again() {
     publisher.publish(&publisher.list(2, Vec::new()));
     assert_eq!(follower.fetch().await, Ok(true));
     assert_eq!(relation(&listed, 1, &leaf(&one), now()), "removed");
+}
+
+#[tokio::test]
+async fn a_refused_token_is_reported_as_such_and_a_short_one_stops_the_start() {
+    let (publisher, dir) = (Publisher::start().await, tempfile::tempdir().unwrap());
+    publisher.publish(&publisher.list(1, Vec::new()));
+    let section = publisher.section(&dir);
+    token_file(&dir, &TOKEN.replace('f', "e"));
+    let (mut wrong, _) = follower(&section);
+    assert_eq!(wrong.fetch().await, Err(Failure::Token));
+    // control case: with the right one, also at the end of a line
+    token_file(&dir, &format!("{TOKEN}\n"));
+    assert_eq!(follower(&section).0.fetch().await, Ok(true));
+    token_file(&dir, &TOKEN[1..]);
+    let short = ClusterListFollower::open(&section, Arc::new(empty(&[])));
+    assert!(matches!(short, Err(ClusterListError::Token(_))));
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A webhook with a listener, the publisher of its cluster list, and API servers.
 use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::routing::get;
 use jiff::Timestamp;
 use portico_assertion::cluster_list::{ClusterList, ListSigner, PATH};
@@ -23,6 +23,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use serde_json::json;
 use std::io;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -34,6 +35,8 @@ use uuid::Uuid;
 
 /// Bounds every wait.
 const TIMEOUT: Duration = Duration::from_secs(20);
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 pub fn id(cluster: u128) -> Uuid {
     Uuid::from_u128(cluster)
@@ -88,7 +91,14 @@ struct Published {
     sent: usize,
 }
 
-async fn answer(State(published): State<Arc<Mutex<Published>>>) -> Result<String, StatusCode> {
+async fn answer(
+    State(published): State<Arc<Mutex<Published>>>,
+    headers: HeaderMap,
+) -> Result<String, StatusCode> {
+    let token = headers.get(header::AUTHORIZATION);
+    if token.is_none_or(|token| *token != format!("Bearer {TOKEN}")) {
+        return Err(StatusCode::UNAUTHORIZED);
+    }
     let mut published = published.lock().unwrap();
     published.sent += 1;
     published
@@ -112,6 +122,9 @@ impl World {
         let key = SigningKey::generate();
         let path = |name: &str| dir.path().join(name);
         std::fs::write(path("list.pub"), key.public_pem().unwrap()).unwrap();
+        std::fs::write(path("token"), TOKEN).unwrap();
+        let private = std::fs::Permissions::from_mode(0o600);
+        std::fs::set_permissions(path("token"), private).unwrap();
         let (certificate, server_key) =
             operator.issue_for(ExtendedKeyUsagePurpose::ServerAuth, None);
         std::fs::write(path("server.crt"), certificate).unwrap();
@@ -131,6 +144,7 @@ impl World {
                 url: url.clone(),
                 issuer: None,
                 keys_file: path("list.pub"),
+                token_file: path("token"),
                 ca_file: None,
                 state_file: None,
             }),
