@@ -87,6 +87,8 @@ pub enum DirectError {
     },
     #[error("Keystone's client cannot be set up: {0}")]
     Client(#[from] keystone::BuildError),
+    #[error(transparent)]
+    Services(#[from] portico_openstack::rest::BuildError),
     #[error(
         "the token belongs to no project: set project_name or project_id (OS_PROJECT_NAME, OS_PROJECT_ID) in {0}"
     )]

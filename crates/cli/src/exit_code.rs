@@ -18,12 +18,13 @@ mod tests {
 
     #[test]
     fn every_exit_code_is_documented() {
+        let (page, _) = PAGE.split_once("## portico cluster").unwrap();
         // 0 means success; 2 is clap's code for an invalid command line
         for code in [0, FAILURE, 2, BAD_CONFIGURATION, UNAVAILABLE, NOT_PERMITTED] {
-            assert!(PAGE.contains(&format!("| `{code}` |")), "{code}");
+            assert!(page.contains(&format!("| `{code}` |")), "{code}");
         }
         assert_eq!(
-            PAGE.matches("\n| `").count(),
+            page.matches("\n| `").count(),
             6,
             "a row without a code of ours"
         );

@@ -1,8 +1,9 @@
 //! The commands that users run on their own machine: sign in from a terminal, get a kubeconfig, act
-//! as kubectl's exec plugin, sign out. They read no configuration file of the server; the addresses
+//! as kubectl's exec plugin, create and watch clusters, sign out. They read no configuration file of the server; the addresses
 //! are in the profile or pin that `portico login` wrote.
 mod api;
 mod browser;
+mod cluster;
 mod clusters;
 mod credential;
 mod device;
@@ -26,6 +27,7 @@ mod terminal;
 mod token_cache;
 mod whoami;
 
+pub use cluster::{ClusterArgs, cluster};
 pub use clusters::{ClustersArgs, clusters};
 pub use credential::{CredentialArgs, credential};
 pub use direct::sign_in_at;

@@ -8,7 +8,7 @@ use super::sessions::SessionsCommand;
 use super::version::VersionArgs;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use portico_cli::{
-    ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs, WhoAmIArgs,
+    ClusterArgs, ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs, WhoAmIArgs,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -98,6 +98,7 @@ pub(super) enum Command {
     #[command(name = "whoami")]
     WhoAmI(WhoAmIArgs),
     Clusters(ClustersArgs),
+    Cluster(Box<ClusterArgs>),
     Kubeconfig(KubeconfigArgs),
     Credential(CredentialArgs),
     Completion(CompletionArgs),
@@ -237,12 +238,13 @@ fn group_of_provider(text: &str) -> Result<(String, String), String> {
 }
 
 /// The commands for users, on their own machines; all others are for operators.
-const USER_COMMANDS: [&str; 9] = [
+const USER_COMMANDS: [&str; 10] = [
     "login",
     "logout",
     "status",
     "whoami",
     "clusters",
+    "cluster",
     "kubeconfig",
     "credential",
     "completion",

@@ -82,6 +82,9 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
             let clusters = portico_cli::clusters(&arguments).await?;
             print(&output::list(arguments.output, &clusters)?)?;
         }
+        Command::Cluster(arguments) => {
+            return Ok(ExitCode::from(portico_cli::cluster(&arguments).await));
+        }
         Command::Completion(arguments) => completion::completion(&arguments)?,
         Command::Version(arguments) => print(&output::list(
             arguments.output,

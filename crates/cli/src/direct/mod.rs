@@ -6,12 +6,14 @@ mod clouds_yaml;
 mod method;
 mod pin;
 mod refusals;
+mod services;
 mod session;
 mod settings;
 mod sign_in;
 
 pub use crate::direct_error::DirectError;
 pub use pin::{Pin, PinnedCluster};
+pub use services::{CloudAccess, CloudChoice, cloud_access};
 
 use super::{
     error::CommandError,

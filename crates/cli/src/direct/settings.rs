@@ -12,7 +12,7 @@ use url::Url;
 pub const ENVIRONMENT: &str = "envvars";
 
 /// The supported keys, in `auth`, beside it, and as `OS_…` in capitals.
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 25] = [
     "auth_type",
     "auth_url",
     "username",
@@ -36,6 +36,8 @@ const KEYS: [&str; 23] = [
     "cacert",
     "verify",
     "insecure",
+    "region_name",
+    "interface",
 ];
 /// The keys that the environment may add to a cloud of `clouds.yaml`.
 const FROM_ENVIRONMENT: [&str; 3] = ["password", "passcode", "application_credential_secret"];
@@ -130,6 +132,16 @@ impl Settings {
     /// Returns the project's name, under its current or its old key.
     pub fn project_name(&self) -> Option<&str> {
         self.get("project_name").or_else(|| self.get("tenant_name"))
+    }
+
+    /// Replaces the requested project by another one: its ID (32 hexadecimal digits) or its name.
+    pub fn choose_project(&mut self, project: &str) {
+        for key in ["project_id", "project_name", "tenant_id", "tenant_name"] {
+            self.values.remove(key);
+        }
+        let is_id = project.len() == 32 && project.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let key = if is_id { "project_id" } else { "project_name" };
+        self.values.insert(key, SecretString::from(project));
     }
 
     /// Returns Keystone's URL, if one is given.

@@ -1,0 +1,348 @@
+//! `portico cluster apply` and `diff`: from what exists to what a file describes.
+use super::arguments::{ApplyArgs, ClusterOutput, DiffArgs};
+use super::connection::Connection;
+use super::console::Console;
+use super::create;
+use super::creation::AttemptFile;
+use super::error::ClusterError;
+use super::exit_code;
+use super::mapping;
+use super::review::Review;
+use super::specification::Specification;
+use super::steps;
+use super::views::print_object;
+use portico_lifecycle::model::{Cluster, NodeGroup, Template};
+use portico_lifecycle::plan::{Action, Impact, Plan, PlanContext, Present, plan};
+use portico_lifecycle::spec::{ClusterDocument, validate};
+use portico_openstack::magnum::Feature;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// A cluster that exists, with what a plan needs.
+struct Existing {
+    uuid: Uuid,
+    cluster: Cluster,
+    groups: Vec<NodeGroup>,
+}
+
+/// Compares a cluster with a file, and returns the exit code: 0 if they agree, else 1.
+///
+/// # Errors
+/// If the file is invalid, or Magnum cannot be asked.
+pub async fn diff(
+    connection: &Connection,
+    console: &mut Console,
+    args: &DiffArgs,
+    specification: &Specification,
+) -> Result<u8, ClusterError> {
+    let document = &specification.document;
+    let existing = find(connection, document).await?;
+    let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
+    print(console, args.shared.output, document, &plan)?;
+    Ok(difference(&plan))
+}
+
+/// Carries out a plan, and returns the exit code.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] if a difference cannot be removed; then nothing was changed.
+/// [`ClusterError::Partly`] if a step after the first failed.
+pub async fn apply(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &ApplyArgs,
+    specification: &Specification,
+    attempts: &Path,
+) -> Result<u8, ClusterError> {
+    for notice in &specification.notices {
+        console.say(notice);
+    }
+    let document = &specification.document;
+    let existing = find(connection, document).await?;
+    let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
+    print(console, args.shared.output, document, &plan)?;
+    if args.dry_run {
+        if plan.can_be_applied() && existing.is_none() {
+            Review::of(connection, document).await?.ensure_permitted()?;
+        }
+        return Ok(difference(&plan));
+    }
+    if plan.is_empty() {
+        console.say("Nothing to change.");
+        return Ok(0);
+    }
+    ensure_applicable(&plan)?;
+    confirm(console, args, &plan, &document.metadata.name)?;
+    let Some(existing) = existing else {
+        let review = Review::of(connection, document).await?;
+        review.ensure_permitted()?;
+        review.warn(console);
+        let attempt = AttemptFile::within(attempts, connection, &document.metadata.name)?;
+        if args.new_attempt {
+            attempt.forget()?;
+        }
+        let uuid = create::send(connection, console, &review, &attempt).await?;
+        create::wait(connection, console, &review, uuid, args.timeout).await?;
+        finish(connection, console, document, uuid, args.timeout).await?;
+        return Ok(0);
+    };
+    carry_out(connection, console, &plan, existing.uuid, args.timeout, 0).await?;
+    console.say(format!(
+        "{} is as the file describes it.",
+        document.metadata.name
+    ));
+    Ok(0)
+}
+
+/// Carries out what remains after the creation of a cluster: further node groups, bounds, labels.
+///
+/// # Errors
+/// As [`apply`].
+pub async fn finish(
+    connection: &mut Connection,
+    console: &mut Console,
+    document: &ClusterDocument,
+    uuid: Uuid,
+    timeout: Duration,
+) -> Result<(), ClusterError> {
+    let existing = read(connection, uuid).await?;
+    let plan = planned(connection, document, Some(&existing), false).await?;
+    ensure_applicable(&plan)?;
+    carry_out(connection, console, &plan, uuid, timeout, 1).await
+}
+
+/// Carries out the steps; `done` steps came before them.
+async fn carry_out(
+    connection: &mut Connection,
+    console: &mut Console,
+    plan: &Plan,
+    uuid: Uuid,
+    timeout: Duration,
+    done: usize,
+) -> Result<(), ClusterError> {
+    let all = plan.steps.len() + done;
+    for (index, step) in plan.steps.iter().enumerate() {
+        let number = index + done;
+        console.say(format!("Step {} of {all}: {}", number + 1, step.effect));
+        let result = steps::carry_out(connection, console, &step.action, uuid, timeout).await;
+        result.map_err(|source| match number {
+            0 => source,
+            done => ClusterError::Partly {
+                done,
+                all,
+                stage: step.effect.clone(),
+                source: Box::new(source),
+            },
+        })?;
+    }
+    Ok(())
+}
+
+/// Finds the cluster of a file by its name. An incomplete list is an error, and not a missing cluster.
+async fn find(
+    connection: &Connection,
+    document: &ClusterDocument,
+) -> Result<Option<Existing>, ClusterError> {
+    let name = &document.metadata.name;
+    match connection
+        .magnum
+        .cluster_named(&connection.token, name)
+        .await
+    {
+        Ok(found) => read(connection, found.uuid).await.map(Some),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn read(connection: &Connection, uuid: Uuid) -> Result<Existing, ClusterError> {
+    let (magnum, token) = (&connection.magnum, &connection.token);
+    let cluster = magnum.cluster(token, uuid).await?;
+    // it names the driver; it may have been deleted
+    let template = match cluster.cluster_template_id.parse() {
+        Ok(template) => magnum.template(token, template).await.ok(),
+        Err(_) => None,
+    };
+    let listing = connection.groups(uuid).await?;
+    if let Some(cut) = listing.cut {
+        return Err(ClusterError::Incomplete(cut));
+    }
+    let has_labels = connection
+        .features()
+        .await?
+        .check(Feature::NodeLabelsAndTaints)
+        .is_ok();
+    let mut groups = Vec::new();
+    for group in &listing.items {
+        groups.push(if has_labels {
+            // the list has neither labels nor taints
+            let detail = magnum.node_group(token, uuid, group.uuid).await?;
+            mapping::detailed_group(&detail)
+        } else {
+            mapping::group(group)
+        });
+    }
+    Ok(Existing {
+        uuid,
+        cluster: mapping::cluster(&cluster, template.as_ref()),
+        groups,
+    })
+}
+
+async fn planned(
+    connection: &Connection,
+    document: &ClusterDocument,
+    existing: Option<&Existing>,
+    prune: bool,
+) -> Result<Plan, ClusterError> {
+    let problems = validate(document);
+    if !problems.is_empty() {
+        let lines: Vec<_> = problems
+            .iter()
+            .map(|problem| format!("{}: {}", problem.field, problem.message))
+            .collect();
+        return Err(ClusterError::Blocked {
+            exit: exit_code::INVALID,
+            text: format!("the file is invalid\n  {}", lines.join("\n  ")),
+        });
+    }
+    let wanted = &document.spec.template;
+    let found = connection.magnum.template_named(&connection.token, wanted);
+    let template: Template = mapping::template(&found.await?);
+    let context = PlanContext {
+        template: &template,
+        cloud: connection.offer().await?,
+        prune,
+    };
+    let present = existing.map(|existing| Present {
+        cluster: &existing.cluster,
+        groups: &existing.groups,
+    });
+    Ok(plan(present, document, context))
+}
+
+fn difference(plan: &Plan) -> u8 {
+    if plan.is_empty() {
+        0
+    } else {
+        exit_code::NEGATIVE
+    }
+}
+
+/// Refuses a plan of which a part cannot be carried out.
+fn ensure_applicable(plan: &Plan) -> Result<(), ClusterError> {
+    if plan.can_be_applied() {
+        return Ok(());
+    }
+    let immutable = plan.immutable.iter().map(|one| {
+        let present = one.present.as_deref().unwrap_or("none");
+        format!(
+            "{}: {present} -> {}. {}",
+            one.field, one.desired, one.remedy
+        )
+    });
+    let refused = plan
+        .steps
+        .iter()
+        .filter_map(|step| Some(format!("{} {}", step.effect, step.refusal.as_ref()?)));
+    let reasons: Vec<_> = immutable.chain(refused).collect();
+    Err(ClusterError::Blocked {
+        exit: exit_code::CONFLICT,
+        text: format!(
+            "the file cannot be applied; nothing was changed\n  {}",
+            reasons.join("\n  ")
+        ),
+    })
+}
+
+/// Asks before nodes are removed.
+fn confirm(
+    console: &mut Console,
+    args: &ApplyArgs,
+    plan: &Plan,
+    name: &str,
+) -> Result<(), ClusterError> {
+    if args.yes || plan.impact() < Impact::Destructive {
+        return Ok(());
+    }
+    let question =
+        format!("Nodes are removed, with the data on their disks. Type {name} to continue: ");
+    match console.ask(&question)? {
+        Some(typed) if typed == name => Ok(()),
+        Some(typed) => Err(ClusterError::NotConfirmed { typed }),
+        None => Err(ClusterError::Usage(
+            "nodes would be removed, and there is no terminal to ask: add --yes".to_owned(),
+        )),
+    }
+}
+
+fn print(
+    console: &mut Console,
+    format: ClusterOutput,
+    document: &ClusterDocument,
+    plan: &Plan,
+) -> Result<(), ClusterError> {
+    print_object(
+        console,
+        format,
+        &to_json(plan),
+        &document.metadata.name,
+        || Ok(text(plan)),
+    )
+}
+
+fn to_json(plan: &Plan) -> Value {
+    let steps = plan.steps.iter().map(|step| {
+        json!({"action": word(&step.action), "effect": step.effect,
+               "impact": impact(step.impact), "refusal": step.refusal})
+    });
+    let immutable = plan.immutable.iter().map(|one| {
+        json!({"field": one.field, "present": one.present, "desired": one.desired,
+               "remedy": one.remedy})
+    });
+    json!({"steps": steps.collect::<Vec<_>>(), "immutable": immutable.collect::<Vec<_>>(),
+           "notes": plan.notes})
+}
+
+fn text(plan: &Plan) -> String {
+    let mut text = String::new();
+    // writing to a string cannot fail
+    for step in &plan.steps {
+        let _ = writeln!(text, "{}", step.effect);
+        if let Some(refusal) = &step.refusal {
+            let _ = writeln!(text, "    refused: {refusal}");
+        }
+    }
+    for one in &plan.immutable {
+        let present = one.present.as_deref().unwrap_or("none");
+        let _ = writeln!(text, "{}: {present} -> {}", one.field, one.desired);
+        let _ = writeln!(text, "    needs a new cluster: {}", one.remedy);
+    }
+    for note in &plan.notes {
+        let _ = writeln!(text, "{note}");
+    }
+    text
+}
+
+fn word(action: &Action) -> &'static str {
+    match action {
+        Action::Create => "create",
+        Action::CreateGroup(_) => "create_group",
+        Action::SetBounds { .. } => "set_bounds",
+        Action::SetLabelsAndTaints(_) => "set_labels_and_taints",
+        Action::Resize { .. } => "resize",
+        Action::Upgrade { .. } => "upgrade",
+        Action::DeleteGroup { .. } => "delete_group",
+    }
+}
+
+fn impact(impact: Impact) -> &'static str {
+    match impact {
+        Impact::None => "none",
+        Impact::Disruptive => "disruptive",
+        Impact::Destructive => "destructive",
+    }
+}

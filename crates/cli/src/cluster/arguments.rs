@@ -1,0 +1,373 @@
+//! The grammar of `portico cluster`.
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Create, watch, change and delete clusters of your cloud (OpenStack Magnum)
+///
+/// Signs in with OS_* or clouds.yaml, as the openstack client does, and calls Magnum itself: neither the
+/// gateway nor the panel is needed. A cluster is named by its name or, where several have it, by its UUID.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  export OS_CLOUD=acme                                    # a cloud of clouds.yaml
+  portico cluster templates                               # what can be created
+  portico cluster create shop -t k8s-1.32 --workers 3 --dry-run
+  portico cluster create shop -t k8s-1.32 --workers 3     # shows the steps until it is ready
+  portico cluster list
+  portico cluster delete shop                             # shows what goes and what stays, then asks
+
+Exit codes: 0 done, 1 a negative answer, 2 usage, 3 not found, 4 ambiguous or the state forbids it,
+5 forbidden, 6 quota, 7 invalid, 8 the operation failed, 9 waiting timed out, 10 sign in again,
+11 service unavailable, 12 accepted but not acted on, 13 not supported, 14 partly done,
+130 interrupted while waiting")]
+pub struct ClusterArgs {
+    #[command(subcommand)]
+    pub command: ClusterCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ClusterCommand {
+    /// List the clusters of the project
+    #[command(
+        visible_alias = "ls",
+        after_help = "Examples:\n  portico cluster list\n  portico cluster list --project shop -o json"
+    )]
+    List(SharedArgs),
+    Show(ShowArgs),
+    #[command(visible_alias = "deploy")]
+    Create(Box<CreateArgs>),
+    Apply(ApplyArgs),
+    Diff(DiffArgs),
+    Watch(WatchArgs),
+    #[command(visible_alias = "destroy")]
+    Delete(DeleteArgs),
+    /// List the templates that clusters can be created from
+    #[command(
+        visible_alias = "template",
+        after_help = "Example:\n  portico cluster templates"
+    )]
+    Templates(SharedArgs),
+}
+
+impl ClusterCommand {
+    /// Returns the cloud, the project and the form of the output.
+    pub fn shared(&self) -> &SharedArgs {
+        match self {
+            Self::List(shared) | Self::Templates(shared) => shared,
+            Self::Show(args) => &args.shared,
+            Self::Create(args) => &args.shared,
+            Self::Apply(args) => &args.shared,
+            Self::Diff(args) => &args.shared,
+            Self::Watch(args) => &args.shared,
+            Self::Delete(args) => &args.shared,
+        }
+    }
+}
+
+/// What every verb takes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct SharedArgs {
+    /// A cloud of clouds.yaml, or `envvars`. Default: $OS_CLOUD, else the OS_* variables
+    #[arg(long, value_name = "NAME")]
+    pub cloud: Option<String>,
+    /// The project (name or ID). Default: that of the cloud
+    #[arg(long, short, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// The output format
+    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    pub output: ClusterOutput,
+}
+
+/// The form of the output. Errors are JSON on standard error with `json`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ClusterOutput {
+    /// For reading
+    #[default]
+    Table,
+    /// JSON, with Magnum's names of the fields
+    Json,
+    /// The same as YAML
+    Yaml,
+    /// Names only, one on each line
+    Name,
+}
+
+/// How long a command waits.
+#[derive(Args, Clone, Debug, Default)]
+pub struct WaitArgs {
+    /// Wait until the operation has ended, with its steps on standard error
+    #[arg(long, overrides_with = "no_wait")]
+    pub wait: bool,
+    /// Return as soon as Magnum has accepted the request
+    #[arg(long)]
+    pub no_wait: bool,
+    /// Stop waiting after this time, such as 90s, 60m or 2h; the operation continues
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
+    pub timeout: Duration,
+}
+
+/// Show a cluster with its node groups, its health, and why it failed
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  portico cluster show shop
+  portico cluster show 900e3758-8071-430e-a8cf-5c48f428dc0e -o yaml")]
+pub struct ShowArgs {
+    /// Name or UUID
+    pub cluster: String,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// Create a cluster, once: a lost response never makes a second one
+///
+/// Checks the specification, the quotas and what the driver supports before anything is sent. Options that
+/// are left out have the template's values. Labels are merged with those of the template. On a terminal it
+/// waits and shows the steps; --no-wait returns at once.
+#[derive(Args, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  portico cluster create shop -t k8s-1.32 --masters 3 --workers 3 --keypair ops
+  portico cluster create shop -t k8s-1.32 --api 198.51.100.0/24 --set auto_healing_enabled=true
+  portico cluster create shop -t k8s-1.32 --dry-run              # plan, labels, quota, checks; sends nothing
+  portico cluster create shop -t k8s-1.32 --dry-run -o yaml      # the file with every default filled in
+  portico cluster create -f shop.yaml --wait --timeout 90m
+  portico cluster create --json body.json                        # the body of Magnum's POST /clusters")]
+pub struct CreateArgs {
+    /// The name of the cluster
+    #[arg(required_unless_present_any = ["file", "json"], conflicts_with_all = ["file", "json"])]
+    pub name: Option<String>,
+    /// The template (name or UUID); see `portico cluster templates`
+    #[arg(long, short, value_name = "TEMPLATE", required_unless_present_any = ["file", "json"])]
+    pub template: Option<String>,
+    /// Nodes of the control plane: 1, 3 or 5
+    #[arg(long, value_name = "NUMBER")]
+    pub masters: Option<u32>,
+    /// Worker nodes
+    #[arg(long, value_name = "NUMBER")]
+    pub workers: Option<u32>,
+    /// The flavor of the workers
+    #[arg(long, value_name = "FLAVOR")]
+    pub flavor: Option<String>,
+    /// The flavor of the control plane
+    #[arg(long, value_name = "FLAVOR")]
+    pub master_flavor: Option<String>,
+    /// The key pair for SSH to the nodes
+    #[arg(long, value_name = "NAME")]
+    pub keypair: Option<String>,
+    /// An existing network for the nodes
+    #[arg(long, value_name = "NETWORK")]
+    pub network: Option<String>,
+    /// A subnet of that network
+    #[arg(long, value_name = "SUBNET", requires = "network")]
+    pub subnet: Option<String>,
+    /// From where the Kubernetes API can be reached: public, private, or networks that may
+    #[arg(long, value_name = "public|private|CIDR,...")]
+    pub api: Option<String>,
+    /// The availability zone of the servers
+    #[arg(long, value_name = "ZONE")]
+    pub zone: Option<String>,
+    /// A label, over the template's; may be repeated
+    #[arg(long = "set", value_name = "LABEL=VALUE")]
+    pub labels: Vec<String>,
+    /// Minutes after which Magnum gives up, where the driver respects it
+    #[arg(long, value_name = "MINUTES")]
+    pub create_timeout: Option<u32>,
+    /// Why, for the file's annotations
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
+    /// A file that describes the cluster (YAML or JSON); `-` is standard input
+    #[arg(long, short, value_name = "FILE", conflicts_with = "json", conflicts_with_all = OPTIONS)]
+    pub file: Option<PathBuf>,
+    /// The body of Magnum's `POST /clusters` as it is; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = OPTIONS)]
+    pub json: Option<PathBuf>,
+    /// Show plan, labels, quota, checks and request; send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Forget an earlier run for this name whose response was lost, and send another request
+    #[arg(long)]
+    pub new_attempt: bool,
+    #[command(flatten)]
+    pub waiting: WaitArgs,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// The options that describe the cluster; a file does so in their place.
+const OPTIONS: [&str; 13] = [
+    "template",
+    "masters",
+    "workers",
+    "flavor",
+    "master_flavor",
+    "keypair",
+    "network",
+    "subnet",
+    "api",
+    "zone",
+    "labels",
+    "create_timeout",
+    "reason",
+];
+
+/// Create or change a cluster so that it is as a file describes it
+///
+/// The steps are carried out one after another; each begins when the cluster is settled. What Magnum cannot
+/// change is never recreated: then nothing is changed, and the exit code is 4. A file that is applied twice
+/// sends nothing the second time.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  portico cluster apply -f shop.yaml --dry-run     # exit code 1: it would change something
+  portico cluster apply -f shop.yaml
+  portico cluster apply -f shop.yaml --prune       # also deletes node groups that the file does not have")]
+pub struct ApplyArgs {
+    /// The file (YAML or JSON); `-` is standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub file: PathBuf,
+    /// Delete node groups that the file does not have
+    #[arg(long)]
+    pub prune: bool,
+    /// Show the steps; send nothing. Exit code 1: it would change something
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask before nodes are removed
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Forget an earlier run for this name whose response was lost, and send another request
+    #[arg(long)]
+    pub new_attempt: bool,
+    /// Stop waiting for a step after this time, such as 90s, 60m or 2h; the step continues
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// Compare a cluster with a file: exit code 0 if they agree, 1 if not
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  portico cluster diff -f shop.yaml || portico cluster apply -f shop.yaml")]
+pub struct DiffArgs {
+    /// The file (YAML or JSON); `-` is standard input
+    #[arg(long, short, value_name = "FILE")]
+    pub file: PathBuf,
+    /// Count node groups that the file does not have as differences
+    #[arg(long)]
+    pub prune: bool,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// Show the steps of the running operation until it has ended
+///
+/// With -o json, each change is one JSON object on one line of standard output.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  portico cluster watch shop
+  portico cluster watch shop -o json --timeout 2h")]
+pub struct WatchArgs {
+    /// Name or UUID
+    pub cluster: String,
+    /// Stop watching after this time; the operation continues
+    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// Delete a cluster, after its name was typed
+///
+/// Shows first what is deleted, what depends, and what stays and costs. Without a terminal, --yes is needed.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  portico cluster delete shop --dry-run      # shows what goes and what stays; sends nothing
+  portico cluster delete shop --wait
+  portico cluster delete shop --yes --wait   # in scripts")]
+pub struct DeleteArgs {
+    /// Name or UUID
+    pub cluster: String,
+    /// Show what would be deleted; send nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask for the name
+    #[arg(long, short)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub waiting: WaitArgs,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+impl WaitArgs {
+    /// Returns whether to wait; `default` applies where neither option is given.
+    pub fn is_wanted(&self, default: bool) -> bool {
+        !self.no_wait && (self.wait || default)
+    }
+}
+
+/// Reads `90s`, `60m`, `2h`, or a number of seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = || format!("{text:?} is not a time such as 90s, 60m or 2h");
+    let number = text.trim_end_matches(['s', 'm', 'h']);
+    let factor = match text.get(number.len()..) {
+        Some("" | "s") => 1,
+        Some("m") => 60,
+        Some("h") => 3600,
+        _ => return Err(wrong()),
+    };
+    let seconds: u64 = number.parse().map_err(|_| wrong())?;
+    let seconds = seconds.checked_mul(factor).ok_or_else(wrong)?;
+    Ok(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser, Debug)]
+    struct Program {
+        #[command(flatten)]
+        _cluster: ClusterArgs,
+    }
+
+    #[test]
+    fn the_words_do_not_contradict_each_other() {
+        use clap::CommandFactory as _;
+        Program::command().debug_assert();
+    }
+
+    #[test]
+    fn a_file_and_options_exclude_each_other() {
+        for words in [
+            vec!["p", "create", "shop", "-f", "a.yaml"],
+            vec!["p", "create", "-f", "a.yaml", "--workers", "3"],
+            vec!["p", "create", "-f", "a.yaml", "--json", "b.json"],
+            vec!["p", "create", "shop"],
+            vec!["p", "create"],
+        ] {
+            assert!(Program::try_parse_from(&words).is_err(), "{words:?}");
+        }
+        for words in [
+            vec!["p", "create", "-f", "a.yaml", "--no-wait"],
+            vec!["p", "deploy", "shop", "-t", "small"],
+            vec!["p", "destroy", "shop", "-y"],
+        ] {
+            assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn times_have_a_unit() {
+        assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("60m"), Ok(Duration::from_secs(3600)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(7200)));
+        assert_eq!(duration("5"), Ok(Duration::from_secs(5)));
+        for wrong in ["", "m", "1d", "-1s", "1mm", "99999999999999999999h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+}

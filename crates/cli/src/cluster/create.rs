@@ -1,0 +1,121 @@
+//! `portico cluster create`.
+use super::apply;
+use super::arguments::CreateArgs;
+use super::connection::Connection;
+use super::console::Console;
+use super::creation::{AttemptFile, create_once};
+use super::error::ClusterError;
+use super::follow::{Following, follow};
+use super::read::DEFAULT_CREATE_TIMEOUT_MINUTES;
+use super::review::Review;
+use super::specification::Specification;
+use super::views::{ClusterView, print_list};
+use jiff::Timestamp;
+use portico_lifecycle::progress::Followed;
+use std::path::Path;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// For how long the record of a new cluster may be missing.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Creates a cluster; see [`create_once`].
+///
+/// # Errors
+/// [`ClusterError::Blocked`] if a check does not permit it; Magnum's refusal; how the creation ended.
+pub async fn create(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &CreateArgs,
+    specification: &Specification,
+    attempts: &Path,
+) -> Result<(), ClusterError> {
+    for notice in &specification.notices {
+        console.say(notice);
+    }
+    let review = Review::of(connection, &specification.document).await?;
+    if args.dry_run {
+        review.print(console, args.shared.output)?;
+        return review.ensure_permitted();
+    }
+    review.ensure_permitted()?;
+    let has_further_steps = review.plan.steps.len() > 1;
+    let waits = args
+        .waiting
+        .is_wanted(console.is_terminal || has_further_steps);
+    if has_further_steps && !waits {
+        return Err(ClusterError::Usage(
+            "node groups beyond default-worker, and bounds and labels of groups, are made after the cluster: \
+             leave out --no-wait"
+                .to_owned(),
+        ));
+    }
+    review.warn(console);
+    let attempt = AttemptFile::within(attempts, connection, &review.document.metadata.name)?;
+    if args.new_attempt {
+        attempt.forget()?;
+    }
+    let uuid = send(connection, console, &review, &attempt).await?;
+    if waits {
+        wait(connection, console, &review, uuid, args.waiting.timeout).await?;
+    }
+    if has_further_steps {
+        let document = &specification.document;
+        apply::finish(connection, console, document, uuid, args.waiting.timeout).await?;
+    }
+    let created = connection
+        .magnum
+        .created_cluster(&connection.token, uuid, RECORD_TIMEOUT)
+        .await?;
+    if !waits {
+        console.say(format!(
+            "Magnum has accepted the cluster. Watch it with `portico cluster watch {uuid}`."
+        ));
+    }
+    print_list(
+        console,
+        args.shared.output,
+        &[ClusterView::from(&created)],
+        |row| (&row.name, &row.uuid),
+    )
+}
+
+/// Sends the request of a review once.
+///
+/// # Errors
+/// As [`create_once`].
+pub async fn send(
+    connection: &Connection,
+    console: &mut Console,
+    review: &Review,
+    attempt: &AttemptFile,
+) -> Result<Uuid, ClusterError> {
+    let name = &review.document.metadata.name;
+    create_once(connection, console, attempt, name, &review.request).await
+}
+
+/// Waits until a new cluster is ready.
+///
+/// # Errors
+/// As [`follow`].
+pub async fn wait(
+    connection: &mut Connection,
+    console: &mut Console,
+    review: &Review,
+    uuid: Uuid,
+    timeout: Duration,
+) -> Result<(), ClusterError> {
+    let timeout_minutes = review.document.spec.create_timeout;
+    let following = Following {
+        uuid,
+        name: review.document.metadata.name.clone(),
+        family: review.template.driver.family,
+        followed: Followed::Creation {
+            timeout_minutes: timeout_minutes.unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
+        },
+        since: Timestamp::now(),
+        timeout,
+        has_json_lines: false,
+    };
+    follow(connection, console, following).await
+}

@@ -1,0 +1,196 @@
+//! Sends the request for a cluster once, also when its response is lost or the command is run again.
+use super::connection::Connection;
+use super::console::Console;
+use super::error::ClusterError;
+use crate::private_file;
+use crate::profile;
+use jiff::{SignedDuration, Timestamp};
+use portico_lifecycle::idempotency::{
+    Attempt, Candidate, Decision, Delivery, MARKER_LABEL, SEARCH_TIME, decide, mark,
+};
+use portico_openstack::magnum::NewCluster;
+use portico_openstack::rest::Effect;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// How much longer than [`SEARCH_TIME`] Magnum may be unable to list clusters.
+const OUTAGE_TIME: SignedDuration = SignedDuration::from_secs(60);
+
+/// The stored attempt of one cluster name in one project. It survives an end of the command.
+#[derive(Debug)]
+pub struct AttemptFile {
+    path: PathBuf,
+}
+
+impl AttemptFile {
+    /// Returns the directory of the user's attempts.
+    ///
+    /// # Errors
+    /// If the environment names no home directory.
+    pub fn directory() -> Result<PathBuf, ClusterError> {
+        Ok(profile::config_home()?.join("creations"))
+    }
+
+    /// Returns the file of a cluster name in the connection's project.
+    ///
+    /// # Errors
+    /// If the directory cannot be made, or is another user's.
+    pub fn within(
+        directory: &Path,
+        connection: &Connection,
+        name: &str,
+    ) -> Result<Self, ClusterError> {
+        private_file::private_directory(directory)?;
+        let parts = [
+            connection.cloud.as_str(),
+            connection.token.project_id.as_str(),
+            name,
+        ];
+        let file = format!("{}.json", profile::file_hash(&parts));
+        Ok(Self {
+            path: directory.join(file),
+        })
+    }
+
+    fn load(&self) -> Result<Option<Attempt>, ClusterError> {
+        let Some(text) = private_file::read(&self.path)? else {
+            return Ok(None);
+        };
+        serde_json::from_str(&text).map(Some).map_err(|error| {
+            ClusterError::Usage(format!(
+                "{} cannot be read ({error}): see `portico cluster list`, then remove the file",
+                self.path.display()
+            ))
+        })
+    }
+
+    fn store(&self, attempt: &Attempt) -> Result<(), ClusterError> {
+        let text = serde_json::to_string(attempt).map_err(std::io::Error::from)?;
+        Ok(private_file::replace(&self.path, &text)?)
+    }
+
+    /// Forgets the attempt.
+    ///
+    /// # Errors
+    /// If the file cannot be removed.
+    pub fn forget(&self) -> Result<(), ClusterError> {
+        Ok(private_file::remove(&self.path)?)
+    }
+}
+
+/// Creates a cluster and returns its UUID: that of an earlier run whose response was lost, if Magnum
+/// made it.
+///
+/// # Errors
+/// Magnum's refusal; [`ClusterError::Lost`] if the user must decide.
+pub async fn create_once(
+    connection: &Connection,
+    console: &mut Console,
+    file: &AttemptFile,
+    name: &str,
+    request: &Map<String, Value>,
+) -> Result<Uuid, ClusterError> {
+    // one process at a time works on a marker
+    let _lock = private_file::lock(&file.path).await?;
+    let mut attempt = match file.load()? {
+        Some(earlier) => {
+            console.say("An earlier run did not learn whether its request arrived: looking.");
+            earlier
+        }
+        None => Attempt {
+            marker: Uuid::new_v4().to_string(),
+            name: name.to_owned(),
+            sent_at: None,
+            delivery: Delivery::NotSent,
+        },
+    };
+    let began = Timestamp::now();
+    loop {
+        let found = match candidates(connection).await {
+            Ok(found) => Some(found),
+            Err(error) if is_final(&error, began) => return Err(error),
+            Err(_) => None,
+        };
+        match decide(&attempt, found.as_deref(), Timestamp::now()) {
+            Decision::Send => {
+                if let Some(uuid) = send(connection, console, file, &mut attempt, request).await? {
+                    return Ok(uuid);
+                }
+            }
+            Decision::Adopt(uuid) => {
+                file.forget()?;
+                return uuid
+                    .parse()
+                    .map_err(|_| ClusterError::Usage(format!("{uuid:?} is not a UUID")));
+            }
+            Decision::LookAgain(at) => {
+                let pause = at.duration_since(Timestamp::now());
+                tokio::time::sleep(Duration::try_from(pause).unwrap_or_default()).await;
+            }
+            // the attempt stays stored: another run finds a cluster that appears later
+            Decision::Ask(lost) => return Err(ClusterError::Lost(lost)),
+        }
+    }
+}
+
+/// Sends the request; `None` if the response was lost.
+async fn send(
+    connection: &Connection,
+    console: &mut Console,
+    file: &AttemptFile,
+    attempt: &mut Attempt,
+    request: &Map<String, Value>,
+) -> Result<Option<Uuid>, ClusterError> {
+    let mut body = request.clone();
+    mark(&mut body, &attempt.marker);
+    let body: NewCluster = serde_json::from_value(Value::Object(body))
+        .map_err(|error| ClusterError::Usage(format!("the request is invalid: {error}")))?;
+    attempt.sent_at = Some(Timestamp::now());
+    attempt.delivery = Delivery::Unknown;
+    // before it is sent: what follows may be a power failure
+    file.store(attempt)?;
+    let sent = connection.magnum.create_cluster(&connection.token, &body);
+    match sent.await {
+        Ok(uuid) => {
+            file.forget()?;
+            Ok(Some(uuid))
+        }
+        Err(error) if error.effect == Effect::Unknown => {
+            console.say(format!(
+                "The response was lost ({error}). Looking for the cluster for {} s; the request is not \
+                 sent again.",
+                SEARCH_TIME.as_secs()
+            ));
+            Ok(None)
+        }
+        Err(error) => {
+            file.forget()?;
+            Err(error.into())
+        }
+    }
+}
+
+/// Returns all clusters of the project.
+async fn candidates(connection: &Connection) -> Result<Vec<Candidate>, ClusterError> {
+    let listing = connection.magnum.clusters(&connection.token).await?;
+    // a cluster that is missing in an incomplete list may exist
+    if let Some(cut) = listing.cut {
+        return Err(ClusterError::Incomplete(cut));
+    }
+    let found = listing.items.into_iter().map(|cluster| Candidate {
+        uuid: cluster.uuid.to_string(),
+        name: cluster.name,
+        marker: cluster.labels.get(MARKER_LABEL).cloned(),
+        created_at: cluster.created_at,
+    });
+    Ok(found.collect())
+}
+
+/// Returns whether looking again makes no sense: Magnum refuses, or did not answer for too long.
+fn is_final(error: &ClusterError, began: Timestamp) -> bool {
+    let is_refusal = matches!(error, ClusterError::Service(error) if error.is_refusal());
+    let waited = Timestamp::now().duration_since(began);
+    is_refusal || waited > SEARCH_TIME.saturating_add(OUTAGE_TIME)
+}

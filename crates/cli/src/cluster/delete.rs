@@ -1,0 +1,218 @@
+//! `portico cluster delete`: shows what goes and what stays, asks for the name, then deletes.
+use super::arguments::DeleteArgs;
+use super::connection::Connection;
+use super::console::Console;
+use super::error::ClusterError;
+use super::exit_code;
+use super::follow::{Following, follow};
+use super::items;
+use super::mapping;
+use super::views::print_object;
+use jiff::Timestamp;
+use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, inventory, leftovers};
+use portico_lifecycle::model::{Cluster, NodeGroup};
+use portico_lifecycle::preflight::{DeletionContext, Level, before_deletion};
+use portico_lifecycle::progress::{Followed, Mark};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use uuid::Uuid;
+
+/// A cluster to delete, with what belongs to it.
+struct Doomed {
+    uuid: Uuid,
+    cluster: Cluster,
+    groups: Vec<NodeGroup>,
+    inventory: Inventory,
+    gaps: Vec<String>,
+}
+
+/// Deletes a cluster.
+///
+/// # Errors
+/// [`ClusterError::NotConfirmed`] or [`ClusterError::Usage`] without the name: nothing was sent then.
+pub async fn delete(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &DeleteArgs,
+) -> Result<(), ClusterError> {
+    let doomed = read(connection, &args.cluster).await?;
+    let name = doomed.cluster.name.clone();
+    let format = args.shared.output;
+    print_object(console, format, &to_json(&doomed), &name, || {
+        Ok(text(&doomed))
+    })?;
+    if args.dry_run {
+        console.say("Nothing was sent.");
+        return Ok(());
+    }
+    let typed = typed_name(console, args, &name)?;
+    let checks = before_deletion(&DeletionContext {
+        cluster: &doomed.cluster,
+        // Portico's own flag is on the gateway's side
+        is_protected: false,
+        typed_name: &typed,
+        is_api_reachable: false,
+        has_creator: None,
+    });
+    let blocking = checks.0.iter().find(|check| check.level == Level::Blocks);
+    if let Some(check) = blocking {
+        return Err(match check.subject {
+            "Name" => ClusterError::NotConfirmed { typed },
+            _ => ClusterError::Blocked {
+                exit: exit_code::CONFLICT,
+                text: check.text.clone(),
+            },
+        });
+    }
+    let status = &doomed.cluster.status;
+    if status.is_deletion() && status.is_in_progress() {
+        console.say(format!("{name} is already being deleted."));
+    } else {
+        let magnum = &connection.magnum;
+        magnum
+            .delete_cluster(&connection.token, doomed.uuid)
+            .await?;
+        console.say(format!("Magnum has accepted the deletion of {name}."));
+    }
+    if !args.waiting.is_wanted(false) {
+        let uuid = doomed.uuid;
+        console.say(format!("Watch it with `portico cluster watch {uuid}`."));
+        return Ok(());
+    }
+    wait(connection, console, &doomed, args).await?;
+    report_leftovers(connection, console, &doomed).await;
+    Ok(())
+}
+
+async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterError> {
+    let (magnum, token) = (&connection.magnum, &connection.token);
+    let found = magnum.cluster_named(token, wanted).await?;
+    // it names the driver; it may have been deleted
+    let template = match found.cluster_template_id.parse() {
+        Ok(template) => magnum.template(token, template).await.ok(),
+        Err(_) => None,
+    };
+    let cluster = mapping::cluster(&found, template.as_ref());
+    let groups = connection.groups(found.uuid).await?;
+    let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();
+    let items = items::find(connection, &cluster, &groups).await;
+    let family = cluster.driver.family;
+    Ok(Doomed {
+        uuid: found.uuid,
+        inventory: inventory(items.items, family, DeleteOptions::default()),
+        gaps: items.gaps,
+        cluster,
+        groups,
+    })
+}
+
+/// Returns the name that the user typed.
+fn typed_name(
+    console: &mut Console,
+    args: &DeleteArgs,
+    name: &str,
+) -> Result<String, ClusterError> {
+    if args.yes {
+        return Ok(name.to_owned());
+    }
+    let typed = console.ask(&format!("Type {name} to delete the cluster: "))?;
+    typed.ok_or_else(|| {
+        ClusterError::Usage(format!(
+            "there is no terminal to ask for the name {name}, so nothing was deleted: add --yes"
+        ))
+    })
+}
+
+async fn wait(
+    connection: &mut Connection,
+    console: &mut Console,
+    doomed: &Doomed,
+    args: &DeleteArgs,
+) -> Result<(), ClusterError> {
+    let cluster = &doomed.cluster;
+    let following = Following {
+        uuid: doomed.uuid,
+        name: cluster.name.clone(),
+        family: cluster.driver.family,
+        followed: Followed::Deletion {
+            before: Mark::of(cluster),
+        },
+        since: Timestamp::now(),
+        timeout: args.waiting.timeout,
+        has_json_lines: false,
+    };
+    follow(connection, console, following).await
+}
+
+/// Looks once more, after Magnum's record is gone.
+async fn report_leftovers(connection: &Connection, console: &mut Console, doomed: &Doomed) {
+    let mut after = items::find(connection, &doomed.cluster, &[]).await;
+    // it existed before the cluster, so its existence tells nothing
+    let network = doomed.cluster.network.as_deref();
+    after.items.retain(|item| Some(item.id.as_str()) != network);
+    for gap in &after.gaps {
+        console.say(gap);
+    }
+    let left = leftovers(&doomed.inventory, after.items);
+    if left.is_empty() {
+        console.say(format!(
+            "{} is deleted; nothing of it was found in the project.",
+            doomed.cluster.name
+        ));
+        return;
+    }
+    console.say(format!("{} is deleted. What is left:", doomed.cluster.name));
+    for leftover in left {
+        console.say(format!("  {} ({})", leftover.text, leftover.item.id));
+    }
+}
+
+/// The lists of the inventory with their headings.
+type Lists<'a> = [(&'static str, &'a [(Item, &'static str)]); 3];
+
+fn lists(inventory: &Inventory) -> Lists<'_> {
+    [
+        ("Goes", &inventory.goes),
+        ("Depends", &inventory.depends),
+        ("Stays", &inventory.stays),
+    ]
+}
+
+fn text(doomed: &Doomed) -> String {
+    let cluster = &doomed.cluster;
+    let nodes: u32 = doomed.groups.iter().map(|group| group.node_count).sum();
+    let mut text = format!(
+        "Cluster {} ({}), {}, {nodes} nodes\n",
+        cluster.name, cluster.uuid, cluster.status
+    );
+    // writing to a string cannot fail
+    for (heading, items) in lists(&doomed.inventory) {
+        if !items.is_empty() {
+            let _ = writeln!(text, "\n{heading}");
+        }
+        for (item, rule) in items {
+            let kind = item.kind.name();
+            let _ = writeln!(text, "  {kind} {}. {rule}", crate::one_line(&item.name));
+        }
+    }
+    for gap in &doomed.gaps {
+        let _ = writeln!(text, "\n{gap}");
+    }
+    text
+}
+
+fn to_json(doomed: &Doomed) -> Value {
+    let items = |items: &[(Item, &'static str)]| -> Vec<Value> {
+        items
+            .iter()
+            .map(|(item, rule)| {
+                json!({"kind": item.kind.name(), "id": item.id, "name": item.name, "rule": rule})
+            })
+            .collect()
+    };
+    let inventory = &doomed.inventory;
+    json!({"uuid": doomed.cluster.uuid, "name": doomed.cluster.name,
+           "status": doomed.cluster.status.to_string(), "goes": items(&inventory.goes),
+           "depends": items(&inventory.depends), "stays": items(&inventory.stays),
+           "not_checked": doomed.gaps})
+}

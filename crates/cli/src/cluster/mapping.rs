@@ -1,0 +1,108 @@
+//! Magnum's objects as the engine has them.
+use portico_lifecycle::driver::{Driver, DriverHints};
+use portico_lifecycle::model::{Cluster, NodeGroup, Template};
+use portico_lifecycle::status::Status;
+use portico_openstack::magnum;
+use std::collections::BTreeMap;
+
+/// Returns a template.
+pub fn template(template: &magnum::ClusterTemplate) -> Template {
+    let hints = DriverHints {
+        template_driver: template.driver.as_deref(),
+        distribution: template.cluster_distro.as_deref(),
+        labels: Some(&template.labels),
+        ..DriverHints::default()
+    };
+    let is_set = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    Template {
+        uuid: template.uuid.to_string(),
+        name: template.name.clone(),
+        driver: Driver::detect(&hints, &BTreeMap::new()),
+        flavor: template.flavor_id.clone(),
+        master_flavor: template.master_flavor_id.clone(),
+        keypair: template.keypair_id.clone(),
+        network: template.fixed_network.clone(),
+        subnet: template.fixed_subnet.clone(),
+        has_floating_ips: template.floating_ip_enabled,
+        has_load_balancer: template.master_lb_enabled,
+        docker_volume_size: template.docker_volume_size,
+        labels: template.labels.clone(),
+        image_version: None,
+        distribution: template.cluster_distro.clone(),
+        network_driver: template.network_driver.clone(),
+        is_hidden: template.hidden,
+        has_proxy: is_set(&template.http_proxy)
+            || is_set(&template.https_proxy)
+            || is_set(&template.insecure_registry),
+    }
+}
+
+/// Returns a cluster; its template, where it is known, names the driver.
+pub fn cluster(cluster: &magnum::Cluster, template: Option<&magnum::ClusterTemplate>) -> Cluster {
+    let hints = DriverHints {
+        template_driver: template.and_then(|template| template.driver.as_deref()),
+        cluster_id: cluster.backend_id(),
+        cluster_name: Some(&cluster.name),
+        distribution: template.and_then(|template| template.cluster_distro.as_deref()),
+        labels: Some(&cluster.labels),
+    };
+    Cluster {
+        uuid: cluster.uuid.to_string(),
+        name: cluster.name.clone(),
+        template: cluster.cluster_template_id.clone(),
+        driver: Driver::detect(&hints, &BTreeMap::new()),
+        status: Status::parse(cluster.status.as_str()),
+        reason: cluster.status_reason.clone(),
+        faults: cluster.faults.clone(),
+        health: cluster.health_status_reason.clone(),
+        keypair: cluster.keypair.clone(),
+        flavor: cluster.flavor_id.clone(),
+        master_flavor: cluster.master_flavor_id.clone(),
+        master_count: cluster.master_count.unwrap_or_default(),
+        network: cluster.fixed_network.clone(),
+        subnet: cluster.fixed_subnet.clone(),
+        has_floating_ips: cluster.floating_ip_enabled.unwrap_or_default(),
+        has_load_balancer: cluster.master_lb_enabled.unwrap_or_default(),
+        docker_volume_size: cluster.docker_volume_size,
+        labels: cluster.labels.clone(),
+        driver_id: cluster.backend_id().map(str::to_owned),
+        api_address: cluster.api_address.clone(),
+        version: cluster.coe_version.clone(),
+        user_id: Some(cluster.user_id.clone()).filter(|id| !id.is_empty()),
+        created_at: cluster.created_at,
+        updated_at: cluster.updated_at,
+    }
+}
+
+/// Returns a node group without the labels and taints of its nodes, which a list does not have.
+pub fn group(group: &magnum::NodeGroupSummary) -> NodeGroup {
+    NodeGroup {
+        uuid: group.uuid.to_string(),
+        name: group.name.clone(),
+        role: group.role.clone(),
+        is_default: group.is_default,
+        flavor: group.flavor_id.clone(),
+        node_count: group.node_count,
+        min_node_count: group.min_node_count,
+        max_node_count: group.max_node_count,
+        status: Status::parse(group.status.as_ref().map_or("", magnum::Status::as_str)),
+        reason: None,
+        node_labels: BTreeMap::new(),
+        node_taints: Vec::new(),
+    }
+}
+
+/// Returns a node group that was read by itself.
+pub fn detailed_group(detail: &magnum::NodeGroup) -> NodeGroup {
+    let taint = |taint: &magnum::NodeTaint| {
+        let value = taint.value.as_ref().map(|value| format!("={value}"));
+        let value = value.unwrap_or_default();
+        format!("{}{value}:{}", taint.key, taint.effect.as_str())
+    };
+    NodeGroup {
+        reason: detail.status_reason.clone(),
+        node_labels: detail.node_labels.clone(),
+        node_taints: detail.node_taints.iter().map(taint).collect(),
+        ..group(&detail.summary)
+    }
+}

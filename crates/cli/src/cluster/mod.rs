@@ -1,0 +1,120 @@
+//! `portico cluster`: the lifecycle of clusters, in direct mode. It calls Magnum with the user's own
+//! token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
+mod apply;
+mod arguments;
+mod connection;
+mod console;
+mod create;
+mod creation;
+mod delete;
+mod error;
+mod exit_code;
+mod explanation;
+mod follow;
+mod items;
+mod mapping;
+mod read;
+mod review;
+mod specification;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod usages;
+mod views;
+
+pub use arguments::ClusterArgs;
+
+use crate::direct::CloudChoice;
+use arguments::{ClusterCommand, ClusterOutput, SharedArgs};
+use connection::Connection;
+use console::Console;
+use creation::AttemptFile;
+use error::ClusterError;
+use specification::Specification;
+use std::path::Path;
+
+/// Runs `portico cluster`, and returns the exit code of the program.
+pub async fn cluster(args: &ClusterArgs) -> u8 {
+    let mut console = Console::of_process();
+    let result = run(&args.command, &mut console).await;
+    finish(&mut console, args.command.shared().output, result)
+}
+
+async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, ClusterError> {
+    // before the sign-in: a file names cloud and project, and may be invalid
+    let specification = specification(command)?;
+    let shared = command.shared();
+    let choice = match &specification {
+        Some(specification) => specification.choice(shared)?,
+        None => choice(shared),
+    };
+    let mut connection = Connection::open(choice).await?;
+    let attempts = AttemptFile::directory()?;
+    let specification = specification.as_ref();
+    dispatch(command, &mut connection, console, specification, &attempts).await
+}
+
+/// Returns what a command describes; `None` for a command that takes no specification.
+fn specification(command: &ClusterCommand) -> Result<Option<Specification>, ClusterError> {
+    match command {
+        ClusterCommand::Create(args) => Specification::of_arguments(args).map(Some),
+        ClusterCommand::Apply(args) => Specification::of_file(&args.file).map(Some),
+        ClusterCommand::Diff(args) => Specification::of_file(&args.file).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn choice(shared: &SharedArgs) -> CloudChoice {
+    CloudChoice {
+        cloud: shared.cloud.clone(),
+        project: shared.project.clone(),
+    }
+}
+
+/// Runs a command with a connection, and returns the exit code.
+async fn dispatch(
+    command: &ClusterCommand,
+    connection: &mut Connection,
+    console: &mut Console,
+    specification: Option<&Specification>,
+    attempts: &Path,
+) -> Result<u8, ClusterError> {
+    let format = command.shared().output;
+    match (command, specification) {
+        (ClusterCommand::List(_), _) => read::list(connection, console, format).await?,
+        (ClusterCommand::Templates(_), _) => read::templates(connection, console, format).await?,
+        (ClusterCommand::Show(args), _) => {
+            read::show(connection, console, format, &args.cluster).await?;
+        }
+        (ClusterCommand::Watch(args), _) => read::watch(connection, console, args).await?,
+        (ClusterCommand::Delete(args), _) => delete::delete(connection, console, args).await?,
+        (ClusterCommand::Create(args), Some(specification)) => {
+            create::create(connection, console, args, specification, attempts).await?;
+        }
+        (ClusterCommand::Apply(args), Some(specification)) => {
+            return apply::apply(connection, console, args, specification, attempts).await;
+        }
+        (ClusterCommand::Diff(args), Some(specification)) => {
+            return apply::diff(connection, console, args, specification).await;
+        }
+        (ClusterCommand::Create(_) | ClusterCommand::Apply(_) | ClusterCommand::Diff(_), None) => {
+            return Err(ClusterError::Usage("there is no specification".to_owned()));
+        }
+    }
+    Ok(0)
+}
+
+/// Writes an error to standard error, and returns the exit code.
+fn finish(console: &mut Console, format: ClusterOutput, result: Result<u8, ClusterError>) -> u8 {
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            if format == ClusterOutput::Json {
+                console.say(error.to_json().to_string());
+            } else {
+                console.say(format!("portico: {}", error.sentence()));
+            }
+            error.exit_code()
+        }
+    }
+}

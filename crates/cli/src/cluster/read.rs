@@ -1,0 +1,215 @@
+//! `portico cluster list`, `show`, `templates` and `watch`: commands that change nothing.
+use super::arguments::{ClusterOutput, WatchArgs};
+use super::connection::Connection;
+use super::console::Console;
+use super::error::ClusterError;
+use super::explanation;
+use super::follow::{Following, follow};
+use super::mapping;
+use super::views::{ClusterView, GroupView, TemplateView, print_list, print_object};
+use crate::output::{self, OutputFormat};
+use jiff::Timestamp;
+use portico_lifecycle::model::Cluster;
+use portico_lifecycle::progress::{Followed, Goal, Mark};
+use portico_lifecycle::status::{Operation, Status};
+use portico_openstack::magnum;
+use portico_openstack::rest::Cut;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Minutes after which Magnum gives up a creation, where the cluster does not name others.
+pub const DEFAULT_CREATE_TIMEOUT_MINUTES: u32 = 60;
+
+/// Lists the clusters of the project.
+///
+/// # Errors
+/// If Magnum cannot be asked or refuses.
+pub async fn list(
+    connection: &Connection,
+    console: &mut Console,
+    format: ClusterOutput,
+) -> Result<(), ClusterError> {
+    let listing = connection.magnum.clusters(&connection.token).await?;
+    warn_of_cut(console, listing.cut);
+    let rows: Vec<_> = listing.items.iter().map(ClusterView::from).collect();
+    print_list(console, format, &rows, |row| (&row.name, &row.uuid))
+}
+
+/// Lists the templates that the project may use.
+///
+/// # Errors
+/// If Magnum cannot be asked or refuses.
+pub async fn templates(
+    connection: &Connection,
+    console: &mut Console,
+    format: ClusterOutput,
+) -> Result<(), ClusterError> {
+    let listing = connection.magnum.templates(&connection.token).await?;
+    warn_of_cut(console, listing.cut);
+    let rows: Vec<_> = listing.items.iter().map(TemplateView::from).collect();
+    print_list(console, format, &rows, |row| (&row.name, &row.uuid))
+}
+
+fn warn_of_cut(console: &mut Console, cut: Option<Cut>) {
+    if let Some(cut) = cut {
+        console.say(format!(
+            "The list is incomplete, because {cut}; what is missing in it may exist."
+        ));
+    }
+}
+
+/// A cluster with its parts.
+#[derive(Serialize)]
+struct Details {
+    #[serde(flatten)]
+    cluster: ClusterView,
+    keypair: Option<String>,
+    flavor_id: Option<String>,
+    master_flavor_id: Option<String>,
+    labels: BTreeMap<String, String>,
+    health_status_reason: BTreeMap<String, String>,
+    faults: BTreeMap<String, String>,
+    node_groups: Vec<GroupView>,
+}
+
+/// Shows a cluster.
+///
+/// # Errors
+/// If Magnum cannot be asked or refuses.
+pub async fn show(
+    connection: &Connection,
+    console: &mut Console,
+    format: ClusterOutput,
+    wanted: &str,
+) -> Result<(), ClusterError> {
+    let magnum = &connection.magnum;
+    let found = magnum.cluster_named(&connection.token, wanted).await?;
+    // a list does not have the faults
+    let cluster = magnum.cluster(&connection.token, found.uuid).await?;
+    let groups = connection.groups(cluster.uuid).await?;
+    warn_of_cut(console, groups.cut);
+    let details = Details {
+        cluster: ClusterView::from(&cluster),
+        keypair: cluster.keypair.clone(),
+        flavor_id: cluster.flavor_id.clone(),
+        master_flavor_id: cluster.master_flavor_id.clone(),
+        labels: cluster.labels.clone(),
+        health_status_reason: cluster.health_status_reason.clone(),
+        faults: cluster.faults.clone(),
+        node_groups: groups.items.iter().map(GroupView::from).collect(),
+    };
+    let model = mapping::cluster(&cluster, None);
+    print_object(console, format, &details, &cluster.name, || {
+        text(&details, &model)
+    })
+}
+
+fn text(details: &Details, model: &Cluster) -> Result<String, ClusterError> {
+    let cluster = &details.cluster;
+    let health = cluster.health_status.clone();
+    let unset = || "-".to_owned();
+    let fields = [
+        ("Name", cluster.name.clone()),
+        ("UUID", cluster.uuid.clone()),
+        ("State", cluster.status.clone()),
+        (
+            "Reason",
+            cluster.status_reason.clone().unwrap_or_else(unset),
+        ),
+        (
+            "Health",
+            health.unwrap_or_else(|| "not measured".to_owned()),
+        ),
+        ("Version", cluster.coe_version.clone().unwrap_or_else(unset)),
+        ("API", cluster.api_address.clone().unwrap_or_else(unset)),
+        ("Template", cluster.cluster_template_id.clone()),
+        ("Driver", model.driver.family.name().to_owned()),
+        ("Key pair", details.keypair.clone().unwrap_or_else(unset)),
+    ];
+    let mut text = String::new();
+    let line = |text: &mut String, name: &str, value: &str| {
+        text.push_str(&format!("{name:<10}{}\n", crate::one_line(value)));
+    };
+    for (name, value) in &fields {
+        line(&mut text, name, value);
+    }
+    for (part, reason) in &details.health_status_reason {
+        line(&mut text, "", &format!("{part}: {reason}"));
+    }
+    for explanation in explanation::lines(model) {
+        line(&mut text, "Failure", &explanation);
+    }
+    if !details.node_groups.is_empty() {
+        text.push('\n');
+        text.push_str(&output::list(OutputFormat::Table, &details.node_groups)?);
+    }
+    Ok(text)
+}
+
+/// Follows the running operation of a cluster.
+///
+/// # Errors
+/// How the operation ended, unless it succeeded; see [`follow`].
+pub async fn watch(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &WatchArgs,
+) -> Result<(), ClusterError> {
+    let magnum = &connection.magnum;
+    let found = magnum
+        .cluster_named(&connection.token, &args.cluster)
+        .await?;
+    let cluster = mapping::cluster(&found, None);
+    let Some(followed) = running(&found, &cluster) else {
+        if cluster.status.is_failed() {
+            let detailed = magnum.cluster(&connection.token, found.uuid).await?;
+            let detailed = mapping::cluster(&detailed, None);
+            return Err(ClusterError::Failed(explanation::of_failure(&detailed)));
+        }
+        console.say(format!(
+            "Nothing is running: the cluster {} is {}.",
+            cluster.name, cluster.status
+        ));
+        return Ok(());
+    };
+    let now = Timestamp::now();
+    let since = match followed {
+        Followed::Creation { .. } => cluster.created_at.unwrap_or(now).min(now),
+        _ => now,
+    };
+    let following = Following {
+        uuid: found.uuid,
+        name: cluster.name.clone(),
+        family: cluster.driver.family,
+        followed,
+        since,
+        timeout: args.timeout,
+        has_json_lines: args.shared.output == ClusterOutput::Json,
+    };
+    follow(connection, console, following).await?;
+    console.say(format!("The operation on {} has ended.", cluster.name));
+    Ok(())
+}
+
+/// Returns the operation that is running. It was seen running, so its state before was another one.
+fn running(found: &magnum::Cluster, cluster: &Cluster) -> Option<Followed> {
+    if !found.status.is_in_progress() {
+        return None;
+    }
+    let before = Mark {
+        status: Status::Other(String::new()),
+        updated_at: None,
+    };
+    let timeout_minutes = found.create_timeout.filter(|minutes| *minutes > 0);
+    Some(match found.status {
+        magnum::Status::CreateInProgress => Followed::Creation {
+            timeout_minutes: timeout_minutes.unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
+        },
+        _ if cluster.status.is_deletion() => Followed::Deletion { before },
+        _ => Followed::Change {
+            operation: Operation::Patch,
+            before,
+            goal: Goal::Unseen,
+        },
+    })
+}

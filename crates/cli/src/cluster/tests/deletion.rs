@@ -1,0 +1,64 @@
+use super::Machine;
+use super::stand_in::{CLUSTER, StandIn, cluster};
+use serde_json::json;
+
+async fn cloud() -> StandIn {
+    StandIn::with(vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")]).await
+}
+
+#[tokio::test]
+async fn case_49_without_the_name_nothing_is_deleted() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    for (typed, code) in [(None, 2), (Some("shop2"), 1), (Some(""), 1)] {
+        let ran = machine.run(&cloud, &["delete", "shop"], typed).await;
+        assert_eq!(ran.code, code, "{typed:?}: {}", ran.err);
+        assert!(ran.err.contains("nothing was deleted"), "{}", ran.err);
+        // the inventory was shown before the question
+        assert!(ran.out.contains("\nGoes\n"), "{}", ran.out);
+        assert!(cloud.calls().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn with_the_name_or_yes_the_cluster_is_deleted_by_its_uuid() {
+    for (words, typed) in [
+        (vec!["delete", "shop", "--wait"], Some("shop")),
+        (vec!["destroy", "shop", "--yes", "--wait"], None),
+    ] {
+        let (machine, cloud) = (Machine::new(), cloud().await);
+        let ran = machine.run(&cloud, &words, typed).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(cloud.calls(), [format!("DELETE clusters/{CLUSTER}")]);
+        assert!(ran.err.contains("shop is deleted"), "{}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_what_goes_and_what_was_not_checked() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let words = ["delete", "shop", "--dry-run", "--yes", "-o", "json"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!((ran.code, cloud.calls().len()), (0, 0), "{}", ran.err);
+    let shown = ran.json();
+    assert_eq!(shown["goes"][0]["kind"], "server");
+    // this cloud has no Nova, Cinder, Octavia and Neutron
+    assert_eq!(shown["not_checked"].as_array().unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn case_51_a_deletion_that_fails_ends_with_exit_code_8() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let cloud = StandIn::start(clusters, |request, clusters| {
+        if request.method != "DELETE" {
+            return None;
+        }
+        clusters[0]["status"] = json!("DELETE_FAILED");
+        clusters[0]["status_reason"] = json!("Port 1 is in use");
+        Some((204, json!(null)))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let words = ["delete", "shop", "--yes", "--wait"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 8, "{}", ran.err);
+    assert!(ran.err.contains("DELETE_FAILED"), "{}", ran.err);
+}

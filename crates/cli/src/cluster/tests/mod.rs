@@ -1,0 +1,119 @@
+use super::arguments::ClusterArgs;
+use super::connection::Connection;
+use super::console::Console;
+use super::creation::AttemptFile;
+use super::{dispatch, finish, specification};
+use clap::Parser;
+use serde_json::Value;
+use stand_in::StandIn;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+mod changes;
+mod creation;
+mod deletion;
+mod reading;
+mod stand_in;
+
+#[derive(Parser)]
+struct Program {
+    #[command(flatten)]
+    cluster: ClusterArgs,
+}
+
+#[derive(Clone, Default)]
+struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Buffer {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+/// What a command wrote, and its exit code.
+struct Ran {
+    code: u8,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+/// A machine with its stored attempts.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn attempts(&self) -> std::path::PathBuf {
+        self.0.path().join("creations")
+    }
+
+    /// Writes a file, and returns its path.
+    fn file(&self, name: &str, content: &str) -> String {
+        let path = self.0.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    }
+
+    async fn attempt(&self, cloud: &StandIn, name: &str) -> AttemptFile {
+        let connection = Connection::of(cloud.access().await);
+        AttemptFile::within(&self.attempts(), &connection, name).unwrap()
+    }
+
+    /// Runs a command; `typed` is what the user answers, `None`: there is no terminal.
+    async fn run(&self, cloud: &StandIn, words: &[&str], typed: Option<&str>) -> Ran {
+        run(&self.attempts(), cloud, words, typed).await
+    }
+}
+
+async fn run(attempts: &Path, cloud: &StandIn, words: &[&str], typed: Option<&str>) -> Ran {
+    let (out, err) = (Buffer::default(), Buffer::default());
+    let typed = typed.map(str::to_owned);
+    let mut console = Console {
+        out: Box::new(out.clone()),
+        err: Box::new(err.clone()),
+        read_line: typed.map(|typed| Box::new(move || Ok(format!("{typed}\n"))) as _),
+        is_terminal: false,
+    };
+    let words = std::iter::once("portico").chain(words.iter().copied());
+    let command = Program::try_parse_from(words).unwrap().cluster.command;
+    let result = match specification(&command) {
+        Ok(specification) => {
+            let mut connection = Connection::of(cloud.access().await);
+            let specification = specification.as_ref();
+            dispatch(
+                &command,
+                &mut connection,
+                &mut console,
+                specification,
+                attempts,
+            )
+            .await
+        }
+        Err(error) => Err(error),
+    };
+    let code = finish(&mut console, command.shared().output, result);
+    Ran {
+        code,
+        out: out.text(),
+        err: err.text(),
+    }
+}

@@ -1,0 +1,115 @@
+use super::Machine;
+use super::stand_in::{CLUSTER, StandIn, cluster, error};
+use serde_json::json;
+
+const OTHER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0f";
+
+#[tokio::test]
+async fn lists_have_every_format() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    let ran = machine.run(&cloud, &["list"], None).await;
+    let lines: Vec<_> = ran.out.lines().collect();
+    assert!(lines[0].starts_with("NAME"), "{}", ran.out);
+    assert!(lines[1].contains("CREATE_COMPLETE"), "{}", ran.out);
+    let ran = machine.run(&cloud, &["ls", "-o", "json"], None).await;
+    assert_eq!(
+        ran.json()[0]["cluster_template_id"].as_str().unwrap().len(),
+        36
+    );
+    let ran = machine.run(&cloud, &["list", "-o", "name"], None).await;
+    assert_eq!(ran.out, "shop\n");
+    let ran = machine.run(&cloud, &["templates"], None).await;
+    assert!(ran.out.contains("v1.31.0"), "{}", ran.out);
+}
+
+#[tokio::test]
+async fn case_15_an_ambiguous_name_lists_the_candidates() {
+    let clusters = vec![
+        cluster(CLUSTER, "shop", "CREATE_COMPLETE"),
+        cluster(OTHER, "shop", "CREATE_FAILED"),
+    ];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    for words in [vec!["show", "shop"], vec!["delete", "shop", "--yes"]] {
+        let ran = machine.run(&cloud, &words, None).await;
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        for uuid in [CLUSTER, OTHER] {
+            assert!(ran.err.contains(uuid), "{}", ran.err);
+        }
+    }
+    assert!(cloud.calls().is_empty());
+    let ran = machine
+        .run(&cloud, &["show", OTHER, "-o", "json"], None)
+        .await;
+    assert_eq!(ran.json()["status"], "CREATE_FAILED");
+    assert_eq!(ran.json()["node_groups"][1]["name"], "default-worker");
+}
+
+#[tokio::test]
+async fn a_failed_cluster_is_explained() {
+    let mut failed = cluster(CLUSTER, "shop", "CREATE_FAILED");
+    failed["status_reason"] =
+        json!("No valid host was found. There are not enough hosts available.");
+    failed["health_status"] = json!(null);
+    let (machine, cloud) = (Machine::new(), StandIn::with(vec![failed]).await);
+    let ran = machine.run(&cloud, &["show", "shop"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in [
+        "not measured",
+        "no room for a server",
+        "Next: ",
+        "default-worker",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let ran = machine.run(&cloud, &["watch", "shop"], None).await;
+    assert_eq!(ran.code, 8, "{}", ran.err);
+}
+
+#[tokio::test]
+async fn watching_prints_json_lines() {
+    let running = cluster(CLUSTER, "shop", "CREATE_IN_PROGRESS");
+    let cloud = StandIn::start(vec![running], |request, clusters| {
+        // it has ended when it is read by itself
+        if request.path == format!("clusters/{CLUSTER}") {
+            clusters[0]["status"] = json!("CREATE_COMPLETE");
+        }
+        None
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let ran = machine
+        .run(&cloud, &["watch", "shop", "-o", "json"], None)
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for line in ran.out.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(
+            line["step"].is_string() && line["state"].is_string(),
+            "{line}"
+        );
+    }
+    assert!(ran.out.lines().count() > 1, "{}", ran.out);
+    let ran = machine.run(&cloud, &["watch", "shop"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("Nothing is running"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn errors_have_exit_codes_and_the_next_step() {
+    for (status, body, code, step) in [
+        (401, error("no"), 10, "sign in again"),
+        (403, error("policy"), 5, "project administrator"),
+        (500, error("broken"), 11, "request ID"),
+        (503, json!("<html></html>"), 11, "try again"),
+    ] {
+        let cloud = StandIn::start(vec![], move |_, _| Some((status, body.clone())));
+        let (machine, cloud) = (Machine::new(), cloud.await);
+        let ran = machine.run(&cloud, &["list"], None).await;
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains(step), "{}", ran.err);
+    }
+    let (machine, cloud) = (Machine::new(), StandIn::with(vec![]).await);
+    let ran = machine.run(&cloud, &["show", "nosuch"], None).await;
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(ran.err.contains("portico cluster list"), "{}", ran.err);
+}

@@ -1,0 +1,260 @@
+//! Clusters, node groups and templates as they are printed: tables for users, Magnum's names of the
+//! fields for programs.
+use super::arguments::ClusterOutput;
+use super::console::Console;
+use super::error::ClusterError;
+use super::mapping;
+use crate::output::{self, OutputError, OutputFormat, TableRow};
+use jiff::Timestamp;
+use portico_openstack::magnum;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A cluster.
+#[derive(Debug, Serialize)]
+pub struct ClusterView {
+    pub uuid: String,
+    pub name: String,
+    pub status: String,
+    pub status_reason: Option<String>,
+    pub health_status: Option<String>,
+    pub cluster_template_id: String,
+    pub master_count: Option<u32>,
+    pub node_count: Option<u32>,
+    pub coe_version: Option<String>,
+    pub api_address: Option<String>,
+    pub project_id: String,
+    pub created_at: Option<Timestamp>,
+    pub updated_at: Option<Timestamp>,
+}
+
+impl From<&magnum::Cluster> for ClusterView {
+    fn from(cluster: &magnum::Cluster) -> Self {
+        Self {
+            uuid: cluster.uuid.to_string(),
+            name: cluster.name.clone(),
+            status: cluster.status.as_str().to_owned(),
+            status_reason: cluster.status_reason.clone(),
+            health_status: cluster
+                .health_status
+                .as_ref()
+                .map(|health| health.as_str().to_owned()),
+            cluster_template_id: cluster.cluster_template_id.clone(),
+            master_count: cluster.master_count,
+            node_count: cluster.node_count,
+            coe_version: cluster.coe_version.clone(),
+            api_address: cluster.api_address.clone(),
+            project_id: cluster.project_id.clone(),
+            created_at: cluster.created_at,
+            updated_at: cluster.updated_at,
+        }
+    }
+}
+
+impl TableRow for ClusterView {
+    const HEADINGS: &'static [&'static str] = &[
+        "NAME", "STATE", "HEALTH", "MASTERS", "WORKERS", "VERSION", "CREATED", "UUID",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.name.clone(),
+            self.status.clone(),
+            or_dash(&self.health_status.as_deref().or(Some("not measured"))),
+            or_dash(&self.master_count),
+            or_dash(&self.node_count),
+            or_dash(&self.coe_version),
+            or_dash(&self.created_at),
+            self.uuid.clone(),
+        ]
+    }
+}
+
+/// A node group.
+#[derive(Debug, Serialize)]
+pub struct GroupView {
+    pub uuid: String,
+    pub name: String,
+    pub role: String,
+    pub status: Option<String>,
+    pub node_count: u32,
+    pub min_node_count: u32,
+    pub max_node_count: Option<u32>,
+    pub flavor_id: Option<String>,
+    pub is_default: bool,
+}
+
+impl From<&magnum::NodeGroupSummary> for GroupView {
+    fn from(group: &magnum::NodeGroupSummary) -> Self {
+        Self {
+            uuid: group.uuid.to_string(),
+            name: group.name.clone(),
+            role: group.role.clone(),
+            status: group
+                .status
+                .as_ref()
+                .map(|status| status.as_str().to_owned()),
+            node_count: group.node_count,
+            min_node_count: group.min_node_count,
+            max_node_count: group.max_node_count,
+            flavor_id: group.flavor_id.clone(),
+            is_default: group.is_default,
+        }
+    }
+}
+
+impl TableRow for GroupView {
+    const HEADINGS: &'static [&'static str] = &[
+        "NODE GROUP",
+        "ROLE",
+        "STATE",
+        "NODES",
+        "MIN",
+        "MAX",
+        "FLAVOR",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.name.clone(),
+            self.role.clone(),
+            or_dash(&self.status),
+            self.node_count.to_string(),
+            self.min_node_count.to_string(),
+            or_dash(&self.max_node_count),
+            or_dash(&self.flavor_id),
+        ]
+    }
+}
+
+/// A template.
+#[derive(Debug, Serialize)]
+pub struct TemplateView {
+    pub uuid: String,
+    pub name: String,
+    pub driver: String,
+    pub kubernetes_version: Option<String>,
+    pub flavor_id: Option<String>,
+    pub master_flavor_id: Option<String>,
+    pub keypair_id: Option<String>,
+    pub master_lb_enabled: bool,
+    pub public: bool,
+    pub hidden: bool,
+    pub labels: BTreeMap<String, String>,
+}
+
+impl From<&magnum::ClusterTemplate> for TemplateView {
+    fn from(template: &magnum::ClusterTemplate) -> Self {
+        let model = mapping::template(template);
+        let driver = template.driver.clone();
+        Self {
+            uuid: template.uuid.to_string(),
+            name: template.name.clone(),
+            driver: driver.unwrap_or_else(|| model.driver.family.name().to_owned()),
+            kubernetes_version: model
+                .kubernetes_version()
+                .map(|version| version.to_string()),
+            flavor_id: template.flavor_id.clone(),
+            master_flavor_id: template.master_flavor_id.clone(),
+            keypair_id: template.keypair_id.clone(),
+            master_lb_enabled: template.master_lb_enabled,
+            public: template.public,
+            hidden: template.hidden,
+            labels: template.labels.clone(),
+        }
+    }
+}
+
+impl TableRow for TemplateView {
+    const HEADINGS: &'static [&'static str] = &[
+        "NAME", "VERSION", "DRIVER", "FLAVOR", "MASTERS", "KEY PAIR", "PUBLIC", "UUID",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        vec![
+            self.name.clone(),
+            or_dash(&self.kubernetes_version),
+            self.driver.clone(),
+            or_dash(&self.flavor_id),
+            or_dash(&self.master_flavor_id),
+            or_dash(&self.keypair_id),
+            if self.public { "yes" } else { "no" }.to_owned(),
+            self.uuid.clone(),
+        ]
+    }
+}
+
+fn or_dash<T: ToString>(value: &Option<T>) -> String {
+    value
+        .as_ref()
+        .map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+/// Prints a list. `name_of` returns name and UUID of a row: the UUID is printed as the name where
+/// several rows have the same name.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn print_list<T: TableRow>(
+    console: &mut Console,
+    format: ClusterOutput,
+    rows: &[T],
+    name_of: impl Fn(&T) -> (&str, &str),
+) -> Result<(), ClusterError> {
+    let text = match format {
+        ClusterOutput::Table => output::list(OutputFormat::Table, rows)?,
+        ClusterOutput::Json => output::list(OutputFormat::Json, rows)?,
+        ClusterOutput::Yaml => output::list(OutputFormat::Yaml, rows)?,
+        ClusterOutput::Name => names(rows.iter().map(name_of).collect()),
+    };
+    console.print(&text)
+}
+
+fn names(rows: Vec<(&str, &str)>) -> String {
+    let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
+    for (name, _) in &rows {
+        if !seen.insert(*name) {
+            repeated.insert(*name);
+        }
+    }
+    rows.iter()
+        .map(|(name, uuid)| {
+            let shown = if repeated.contains(name) { uuid } else { name };
+            format!("{}\n", crate::one_line(shown))
+        })
+        .collect()
+}
+
+/// Prints one object, or the text that a table has in its place.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn print_object<T: Serialize>(
+    console: &mut Console,
+    format: ClusterOutput,
+    object: &T,
+    name: &str,
+    table: impl FnOnce() -> Result<String, ClusterError>,
+) -> Result<(), ClusterError> {
+    let text = match format {
+        ClusterOutput::Table => table()?,
+        ClusterOutput::Json => {
+            let json = serde_json::to_string_pretty(object).map_err(OutputError::from)?;
+            json + "\n"
+        }
+        ClusterOutput::Yaml => serde_norway::to_string(object).map_err(OutputError::from)?,
+        ClusterOutput::Name => format!("{}\n", crate::one_line(name)),
+    };
+    console.print(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_names_are_replaced_by_their_uuids() {
+        let rows = vec![("shop", "1"), ("twice", "2"), ("twice", "3")];
+        assert_eq!(names(rows), "shop\n2\n3\n");
+    }
+}
