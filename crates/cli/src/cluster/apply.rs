@@ -3,7 +3,7 @@ use super::arguments::{ApplyArgs, ClusterOutput, DiffArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::create;
-use super::creation::AttemptFile;
+use super::creation::{AttemptFile, Attempts};
 use super::error::ClusterError;
 use super::exit_code;
 use super::mapping;
@@ -14,10 +14,8 @@ use super::views::print_object;
 use portico_lifecycle::model::{Cluster, NodeGroup, Template};
 use portico_lifecycle::plan::{Action, Impact, Plan, PlanContext, Present, plan};
 use portico_lifecycle::spec::{ClusterDocument, validate};
-use portico_openstack::magnum::Feature;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -55,7 +53,7 @@ pub async fn apply(
     console: &mut Console,
     args: &ApplyArgs,
     specification: &Specification,
-    attempts: &Path,
+    attempts: &Attempts,
 ) -> Result<u8, ClusterError> {
     for notice in &specification.notices {
         console.say(notice);
@@ -80,7 +78,7 @@ pub async fn apply(
         let review = Review::of(connection, document).await?;
         review.ensure_permitted()?;
         review.warn(console);
-        let attempt = AttemptFile::within(attempts, connection, &document.metadata.name)?;
+        let attempt = AttemptFile::of(attempts, connection, &document.metadata.name)?;
         if args.new_attempt {
             attempt.forget()?;
         }
@@ -161,34 +159,12 @@ async fn find(
 async fn read(connection: &Connection, uuid: Uuid) -> Result<Existing, ClusterError> {
     let (magnum, token) = (&connection.magnum, &connection.token);
     let cluster = magnum.cluster(token, uuid).await?;
-    // it names the driver; it may have been deleted
-    let template = match cluster.cluster_template_id.parse() {
-        Ok(template) => magnum.template(token, template).await.ok(),
-        Err(_) => None,
-    };
-    let listing = connection.groups(uuid).await?;
-    if let Some(cut) = listing.cut {
-        return Err(ClusterError::Incomplete(cut));
-    }
-    let has_labels = connection
-        .features()
-        .await?
-        .check(Feature::NodeLabelsAndTaints)
-        .is_ok();
-    let mut groups = Vec::new();
-    for group in &listing.items {
-        groups.push(if has_labels {
-            // the list has neither labels nor taints
-            let detail = magnum.node_group(token, uuid, group.uuid).await?;
-            mapping::detailed_group(&detail)
-        } else {
-            mapping::group(group)
-        });
-    }
+    let template = connection.template_of(&cluster).await;
+    let groups = connection.detailed_groups(uuid).await?;
     Ok(Existing {
         uuid,
         cluster: mapping::cluster(&cluster, template.as_ref()),
-        groups,
+        groups: groups.iter().map(mapping::detailed_group).collect(),
     })
 }
 

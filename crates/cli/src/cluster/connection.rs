@@ -70,10 +70,11 @@ impl Connection {
         })
     }
 
-    /// Returns the node groups of a cluster; none where Magnum is older than node groups.
+    /// Returns the node groups of a cluster; none where Magnum is older than node groups. Magnum's
+    /// list has no bounds.
     ///
     /// # Errors
-    /// If Magnum cannot be asked, or the list is incomplete.
+    /// If Magnum cannot be asked.
     pub async fn groups(
         &self,
         cluster: Uuid,
@@ -85,5 +86,31 @@ impl Connection {
             });
         }
         Ok(self.magnum.node_groups(&self.token, cluster).await?)
+    }
+
+    /// Returns the node groups with what the list does not have: bounds, labels and taints.
+    ///
+    /// # Errors
+    /// As [`Self::groups`]; [`ClusterError::Incomplete`] if one may be missing.
+    pub async fn detailed_groups(
+        &self,
+        cluster: Uuid,
+    ) -> Result<Vec<magnum::NodeGroup>, ClusterError> {
+        let listing = self.groups(cluster).await?;
+        if let Some(cut) = listing.cut {
+            return Err(ClusterError::Incomplete(cut));
+        }
+        let mut groups = Vec::new();
+        for group in listing.items {
+            let detail = self.magnum.node_group(&self.token, cluster, group.uuid);
+            groups.push(detail.await?);
+        }
+        Ok(groups)
+    }
+
+    /// Returns the template of a cluster, which names the driver; it may have been deleted.
+    pub async fn template_of(&self, cluster: &magnum::Cluster) -> Option<magnum::ClusterTemplate> {
+        let uuid = cluster.cluster_template_id.parse().ok()?;
+        self.magnum.template(&self.token, uuid).await.ok()
     }
 }

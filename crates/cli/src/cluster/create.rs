@@ -3,7 +3,7 @@ use super::apply;
 use super::arguments::CreateArgs;
 use super::connection::Connection;
 use super::console::Console;
-use super::creation::{AttemptFile, create_once};
+use super::creation::{AttemptFile, Attempts, create_once};
 use super::error::ClusterError;
 use super::follow::{Following, follow};
 use super::read::DEFAULT_CREATE_TIMEOUT_MINUTES;
@@ -12,12 +12,8 @@ use super::specification::Specification;
 use super::views::{ClusterView, print_list};
 use jiff::Timestamp;
 use portico_lifecycle::progress::Followed;
-use std::path::Path;
 use std::time::Duration;
 use uuid::Uuid;
-
-/// For how long the record of a new cluster may be missing.
-const RECORD_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Creates a cluster; see [`create_once`].
 ///
@@ -28,7 +24,7 @@ pub async fn create(
     console: &mut Console,
     args: &CreateArgs,
     specification: &Specification,
-    attempts: &Path,
+    attempts: &Attempts,
 ) -> Result<(), ClusterError> {
     for notice in &specification.notices {
         console.say(notice);
@@ -51,7 +47,7 @@ pub async fn create(
         ));
     }
     review.warn(console);
-    let attempt = AttemptFile::within(attempts, connection, &review.document.metadata.name)?;
+    let attempt = AttemptFile::of(attempts, connection, &review.document.metadata.name)?;
     if args.new_attempt {
         attempt.forget()?;
     }
@@ -63,10 +59,7 @@ pub async fn create(
         let document = &specification.document;
         apply::finish(connection, console, document, uuid, args.waiting.timeout).await?;
     }
-    let created = connection
-        .magnum
-        .created_cluster(&connection.token, uuid, RECORD_TIMEOUT)
-        .await?;
+    let created = connection.magnum.cluster(&connection.token, uuid).await?;
     if !waits {
         console.say(format!(
             "Magnum has accepted the cluster. Watch it with `portico cluster watch {uuid}`."

@@ -11,38 +11,54 @@ use portico_lifecycle::idempotency::{
 use portico_openstack::magnum::NewCluster;
 use portico_openstack::rest::Effect;
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 use uuid::Uuid;
 
 /// How much longer than [`SEARCH_TIME`] Magnum may be unable to list clusters.
 const OUTAGE_TIME: SignedDuration = SignedDuration::from_secs(60);
 
+/// For how long the record of a new cluster may be missing.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where attempts are stored, and how long the record of an accepted one may be missing.
+#[derive(Clone, Debug)]
+pub struct Attempts {
+    pub directory: PathBuf,
+    pub patience: Duration,
+}
+
+impl Attempts {
+    /// Returns those of the user.
+    ///
+    /// # Errors
+    /// If the environment names no home directory.
+    pub fn of_user() -> Result<Self, ClusterError> {
+        Ok(Self {
+            directory: profile::config_home()?.join("creations"),
+            patience: RECORD_TIMEOUT,
+        })
+    }
+}
+
 /// The stored attempt of one cluster name in one project. It survives an end of the command.
 #[derive(Debug)]
 pub struct AttemptFile {
     path: PathBuf,
+    patience: Duration,
 }
 
 impl AttemptFile {
-    /// Returns the directory of the user's attempts.
-    ///
-    /// # Errors
-    /// If the environment names no home directory.
-    pub fn directory() -> Result<PathBuf, ClusterError> {
-        Ok(profile::config_home()?.join("creations"))
-    }
-
     /// Returns the file of a cluster name in the connection's project.
     ///
     /// # Errors
     /// If the directory cannot be made, or is another user's.
-    pub fn within(
-        directory: &Path,
+    pub fn of(
+        attempts: &Attempts,
         connection: &Connection,
         name: &str,
     ) -> Result<Self, ClusterError> {
-        private_file::private_directory(directory)?;
+        private_file::private_directory(&attempts.directory)?;
         let parts = [
             connection.cloud.as_str(),
             connection.token.project_id.as_str(),
@@ -50,7 +66,8 @@ impl AttemptFile {
         ];
         let file = format!("{}.json", profile::file_hash(&parts));
         Ok(Self {
-            path: directory.join(file),
+            path: attempts.directory.join(file),
+            patience: attempts.patience,
         })
     }
 
@@ -80,11 +97,12 @@ impl AttemptFile {
     }
 }
 
-/// Creates a cluster and returns its UUID: that of an earlier run whose response was lost, if Magnum
-/// made it.
+/// Creates a cluster and returns its UUID, once Magnum has its record: that of an earlier run whose
+/// response was lost, if Magnum made it.
 ///
 /// # Errors
-/// Magnum's refusal; [`ClusterError::Lost`] if the user must decide.
+/// Magnum's refusal; [`ClusterError::Lost`] if the user must decide; [`ClusterError::NotRecorded`] if
+/// Magnum accepted the request, and has no record.
 pub async fn create_once(
     connection: &Connection,
     console: &mut Console,
@@ -96,7 +114,7 @@ pub async fn create_once(
     let _lock = private_file::lock(&file.path).await?;
     let mut attempt = match file.load()? {
         Some(earlier) => {
-            console.say("An earlier run did not learn whether its request arrived: looking.");
+            console.say("An earlier run did not see the cluster that it requested: looking.");
             earlier
         }
         None => Attempt {
@@ -107,7 +125,7 @@ pub async fn create_once(
         },
     };
     let began = Timestamp::now();
-    loop {
+    let uuid = loop {
         let found = match candidates(connection).await {
             Ok(found) => Some(found),
             Err(error) if is_final(&error, began) => return Err(error),
@@ -116,14 +134,13 @@ pub async fn create_once(
         match decide(&attempt, found.as_deref(), Timestamp::now()) {
             Decision::Send => {
                 if let Some(uuid) = send(connection, console, file, &mut attempt, request).await? {
-                    return Ok(uuid);
+                    break uuid;
                 }
             }
             Decision::Adopt(uuid) => {
-                file.forget()?;
-                return uuid
-                    .parse()
-                    .map_err(|_| ClusterError::Usage(format!("{uuid:?} is not a UUID")));
+                let parsed = uuid.parse();
+                break parsed
+                    .map_err(|_| ClusterError::Usage(format!("{uuid:?} is not a UUID")))?;
             }
             Decision::LookAgain(at) => {
                 let pause = at.duration_since(Timestamp::now());
@@ -132,6 +149,21 @@ pub async fn create_once(
             // the attempt stays stored: another run finds a cluster that appears later
             Decision::Ask(lost) => return Err(ClusterError::Lost(lost)),
         }
+    };
+    let magnum = &connection.magnum;
+    match magnum
+        .created_cluster(&connection.token, uuid, file.patience)
+        .await
+    {
+        Ok(_) => {
+            file.forget()?;
+            Ok(uuid)
+        }
+        // it stays stored: another run would make a second cluster
+        Err(error) if error.is_not_found() => Err(ClusterError::NotRecorded {
+            uuid: uuid.to_string(),
+        }),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -154,7 +186,8 @@ async fn send(
     let sent = connection.magnum.create_cluster(&connection.token, &body);
     match sent.await {
         Ok(uuid) => {
-            file.forget()?;
+            attempt.delivery = Delivery::Accepted(uuid.to_string());
+            file.store(attempt)?;
             Ok(Some(uuid))
         }
         Err(error) if error.effect == Effect::Unknown => {

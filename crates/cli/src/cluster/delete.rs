@@ -87,11 +87,7 @@ pub async fn delete(
 async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterError> {
     let (magnum, token) = (&connection.magnum, &connection.token);
     let found = magnum.cluster_named(token, wanted).await?;
-    // it names the driver; it may have been deleted
-    let template = match found.cluster_template_id.parse() {
-        Ok(template) => magnum.template(token, template).await.ok(),
-        Err(_) => None,
-    };
+    let template = connection.template_of(&found).await;
     let cluster = mapping::cluster(&found, template.as_ref());
     let groups = connection.groups(found.uuid).await?;
     let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();

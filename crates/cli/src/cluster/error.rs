@@ -29,6 +29,12 @@ pub enum ClusterError {
     Blocked { exit: u8, text: String },
     #[error("{0}")]
     Lost(LostResponse),
+    /// Magnum accepted the request for a cluster, and has no record of it.
+    #[error(
+        "Magnum accepted the request but has no record of the cluster {uuid}: its conductor may be down, and \
+         the cluster may still appear"
+    )]
+    NotRecorded { uuid: String },
     /// The typed name is another one.
     #[error("{typed:?} is not the name of the cluster; nothing was deleted")]
     NotConfirmed { typed: String },
@@ -86,7 +92,9 @@ impl ClusterError {
             Self::Spec(_) => exit_code::INVALID,
             Self::Incomplete(_) => exit_code::UNAVAILABLE,
             Self::Blocked { exit, .. } => *exit,
-            Self::Lost(LostResponse::NothingFound) | Self::NotActedOn(_) => exit_code::NOT_ACTED_ON,
+            Self::Lost(LostResponse::NothingFound)
+            | Self::NotRecorded { .. }
+            | Self::NotActedOn(_) => exit_code::NOT_ACTED_ON,
             Self::Lost(_) => exit_code::CONFLICT,
             Self::NotConfirmed { .. } | Self::Output(_) | Self::Write(_) => exit_code::NEGATIVE,
             Self::Failed(_) => exit_code::FAILED,
@@ -117,6 +125,11 @@ impl ClusterError {
             Self::Partly { .. } => {
                 Some("remedy the cause, then apply the file again: done steps are not repeated".to_owned())
             }
+            Self::NotRecorded { .. } => Some(
+                "run the command again, which looks for the cluster and does not request it twice; \
+                 --new-attempt forgets this request"
+                    .to_owned(),
+            ),
             Self::Incomplete(_) => Some("try again in a minute".to_owned()),
             _ => None,
         }

@@ -28,10 +28,9 @@ use crate::direct::CloudChoice;
 use arguments::{ClusterCommand, ClusterOutput, SharedArgs};
 use connection::Connection;
 use console::Console;
-use creation::AttemptFile;
+use creation::Attempts;
 use error::ClusterError;
 use specification::Specification;
-use std::path::Path;
 
 /// Runs `portico cluster`, and returns the exit code of the program.
 pub async fn cluster(args: &ClusterArgs) -> u8 {
@@ -49,7 +48,7 @@ async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, Clus
         None => choice(shared),
     };
     let mut connection = Connection::open(choice).await?;
-    let attempts = AttemptFile::directory()?;
+    let attempts = Attempts::of_user()?;
     let specification = specification.as_ref();
     dispatch(command, &mut connection, console, specification, &attempts).await
 }
@@ -77,7 +76,7 @@ async fn dispatch(
     connection: &mut Connection,
     console: &mut Console,
     specification: Option<&Specification>,
-    attempts: &Path,
+    attempts: &Attempts,
 ) -> Result<u8, ClusterError> {
     let format = command.shared().output;
     match (command, specification) {

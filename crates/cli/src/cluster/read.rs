@@ -86,8 +86,8 @@ pub async fn show(
     let found = magnum.cluster_named(&connection.token, wanted).await?;
     // a list does not have the faults
     let cluster = magnum.cluster(&connection.token, found.uuid).await?;
-    let groups = connection.groups(cluster.uuid).await?;
-    warn_of_cut(console, groups.cut);
+    let groups = connection.detailed_groups(cluster.uuid).await?;
+    let template = connection.template_of(&cluster).await;
     let details = Details {
         cluster: ClusterView::from(&cluster),
         keypair: cluster.keypair.clone(),
@@ -96,9 +96,9 @@ pub async fn show(
         labels: cluster.labels.clone(),
         health_status_reason: cluster.health_status_reason.clone(),
         faults: cluster.faults.clone(),
-        node_groups: groups.items.iter().map(GroupView::from).collect(),
+        node_groups: groups.iter().map(GroupView::from).collect(),
     };
-    let model = mapping::cluster(&cluster, None);
+    let model = mapping::cluster(&cluster, template.as_ref());
     print_object(console, format, &details, &cluster.name, || {
         text(&details, &model)
     })
@@ -159,7 +159,8 @@ pub async fn watch(
     let found = magnum
         .cluster_named(&connection.token, &args.cluster)
         .await?;
-    let cluster = mapping::cluster(&found, None);
+    let template = connection.template_of(&found).await;
+    let cluster = mapping::cluster(&found, template.as_ref());
     let Some(followed) = running(&found, &cluster) else {
         if cluster.status.is_failed() {
             let detailed = magnum.cluster(&connection.token, found.uuid).await?;

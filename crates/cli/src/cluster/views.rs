@@ -64,7 +64,7 @@ impl TableRow for ClusterView {
             or_dash(&self.master_count),
             or_dash(&self.node_count),
             or_dash(&self.coe_version),
-            or_dash(&self.created_at),
+            or_dash(&self.created_at.map(in_seconds)),
             self.uuid.clone(),
         ]
     }
@@ -77,28 +77,31 @@ pub struct GroupView {
     pub name: String,
     pub role: String,
     pub status: Option<String>,
+    pub status_reason: Option<String>,
     pub node_count: u32,
     pub min_node_count: u32,
     pub max_node_count: Option<u32>,
     pub flavor_id: Option<String>,
     pub is_default: bool,
+    pub node_labels: BTreeMap<String, String>,
 }
 
-impl From<&magnum::NodeGroupSummary> for GroupView {
-    fn from(group: &magnum::NodeGroupSummary) -> Self {
+impl From<&magnum::NodeGroup> for GroupView {
+    fn from(detail: &magnum::NodeGroup) -> Self {
+        let group = &detail.summary;
+        let status = group.status.as_ref();
         Self {
             uuid: group.uuid.to_string(),
             name: group.name.clone(),
             role: group.role.clone(),
-            status: group
-                .status
-                .as_ref()
-                .map(|status| status.as_str().to_owned()),
+            status: status.map(|status| status.as_str().to_owned()),
+            status_reason: detail.status_reason.clone(),
             node_count: group.node_count,
             min_node_count: group.min_node_count,
             max_node_count: group.max_node_count,
             flavor_id: group.flavor_id.clone(),
             is_default: group.is_default,
+            node_labels: detail.node_labels.clone(),
         }
     }
 }
@@ -167,7 +170,14 @@ impl From<&magnum::ClusterTemplate> for TemplateView {
 
 impl TableRow for TemplateView {
     const HEADINGS: &'static [&'static str] = &[
-        "NAME", "VERSION", "DRIVER", "FLAVOR", "MASTERS", "KEY PAIR", "PUBLIC", "UUID",
+        "NAME",
+        "VERSION",
+        "DRIVER",
+        "FLAVOR",
+        "MASTER FLAVOR",
+        "KEY PAIR",
+        "PUBLIC",
+        "UUID",
     ];
 
     fn cells(&self) -> Vec<String> {
@@ -188,6 +198,11 @@ fn or_dash<T: ToString>(value: &Option<T>) -> String {
     value
         .as_ref()
         .map_or_else(|| "-".to_owned(), ToString::to_string)
+}
+
+/// Microseconds do not help a reader.
+fn in_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 /// Prints a list. `name_of` returns name and UUID of a row: the UUID is printed as the name where

@@ -17,10 +17,8 @@ async fn cloud() -> StandIn {
 #[tokio::test]
 async fn case_57_a_file_that_agrees_sends_nothing() {
     let (machine, cloud) = (Machine::new(), cloud().await);
-    let path = file(
-        &machine,
-        "nodeGroups: [{name: default-worker, replicas: 2}]",
-    );
+    let groups = "nodeGroups: [{name: default-worker, replicas: 2, min: 1}]";
+    let path = file(&machine, groups);
     for words in [["diff", "-f", &path], ["apply", "-f", &path]] {
         let ran = machine.run(&cloud, &words, None).await;
         assert_eq!(ran.code, 0, "{words:?}: {} {}", ran.out, ran.err);

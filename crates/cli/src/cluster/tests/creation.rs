@@ -4,6 +4,8 @@ use crate::private_file;
 use jiff::{SignedDuration, Timestamp};
 use portico_lifecycle::idempotency::MARKER_LABEL;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const CREATE: [&str; 6] = ["create", "shop", "-t", "small", "--set", "kube_tag=v1.31.2"];
 
@@ -117,6 +119,28 @@ async fn without_a_trace_of_a_lost_request_the_user_decides() {
         .run(&cloud, &with(&["--no-wait", "--new-attempt"]), None)
         .await;
     assert_eq!((ran.code, cloud.calls().len()), (0, 1), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn case_59_a_request_without_a_record_is_not_repeated() {
+    let appears = Arc::new(AtomicBool::new(false));
+    let of_cloud = Arc::clone(&appears);
+    let cloud = StandIn::start(vec![], move |request, clusters| {
+        if request.path == format!("clusters/{CLUSTER}") && of_cloud.load(Ordering::SeqCst) {
+            clusters.push(cluster(CLUSTER, "shop", "CREATE_COMPLETE"));
+        }
+        (request.method == "POST").then(|| (202, json!({"uuid": CLUSTER})))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    for _ in 0..2 {
+        let ran = machine.run(&cloud, &with(&["--wait"]), None).await;
+        assert_eq!(ran.code, 12, "{}", ran.err);
+        assert!(ran.err.contains("conductor may be down"), "{}", ran.err);
+    }
+    appears.store(true, Ordering::SeqCst);
+    let ran = machine.run(&cloud, &with(&["--wait"]), None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(cloud.calls(), ["POST clusters"]);
 }
 
 async fn refused(machine: &Machine, cloud: &StandIn, words: &[&str]) -> Ran {

@@ -1,14 +1,14 @@
 use super::arguments::ClusterArgs;
 use super::connection::Connection;
 use super::console::Console;
-use super::creation::AttemptFile;
+use super::creation::{AttemptFile, Attempts};
 use super::{dispatch, finish, specification};
 use clap::Parser;
 use serde_json::Value;
 use stand_in::StandIn;
 use std::io::Write;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 mod changes;
 mod creation;
@@ -62,8 +62,11 @@ impl Machine {
         Self(tempfile::tempdir().unwrap())
     }
 
-    fn attempts(&self) -> std::path::PathBuf {
-        self.0.path().join("creations")
+    fn attempts(&self) -> Attempts {
+        Attempts {
+            directory: self.0.path().join("creations"),
+            patience: Duration::from_millis(300),
+        }
     }
 
     /// Writes a file, and returns its path.
@@ -75,7 +78,7 @@ impl Machine {
 
     async fn attempt(&self, cloud: &StandIn, name: &str) -> AttemptFile {
         let connection = Connection::of(cloud.access().await);
-        AttemptFile::within(&self.attempts(), &connection, name).unwrap()
+        AttemptFile::of(&self.attempts(), &connection, name).unwrap()
     }
 
     /// Runs a command; `typed` is what the user answers, `None`: there is no terminal.
@@ -84,7 +87,7 @@ impl Machine {
     }
 }
 
-async fn run(attempts: &Path, cloud: &StandIn, words: &[&str], typed: Option<&str>) -> Ran {
+async fn run(attempts: &Attempts, cloud: &StandIn, words: &[&str], typed: Option<&str>) -> Ran {
     let (out, err) = (Buffer::default(), Buffer::default());
     let typed = typed.map(str::to_owned);
     let mut console = Console {

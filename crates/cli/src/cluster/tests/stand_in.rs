@@ -151,7 +151,14 @@ fn of_magnum(request: &Received, clusters: &mut Vec<Value>) -> Answer {
             None => (404, error("Cluster could not be found.")),
         },
         ("GET", ["clusters", uuid, "nodegroups"]) => match position(clusters, uuid) {
-            Some(index) => (200, json!({"nodegroups": groups(&clusters[index])})),
+            Some(index) => {
+                let mut groups = groups(&clusters[index]);
+                for group in &mut groups {
+                    // as the real Magnum: the list has no bounds
+                    group["min_node_count"] = json!(0);
+                }
+                (200, json!({"nodegroups": groups}))
+            }
             None => (404, error("Cluster could not be found.")),
         },
         ("GET", ["clusters", uuid, "nodegroups", group]) => {
