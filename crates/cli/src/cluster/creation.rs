@@ -114,7 +114,10 @@ pub async fn create_once(
     let _lock = private_file::lock(&file.path).await?;
     let mut attempt = match file.load()? {
         Some(earlier) => {
-            console.say("An earlier run did not see the cluster that it requested: looking.");
+            console.say(
+                "An earlier run did not see the cluster that it requested: looking. The options of this \
+                 run do not change that cluster.",
+            );
             earlier
         }
         None => Attempt {

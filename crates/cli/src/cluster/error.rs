@@ -125,6 +125,10 @@ impl ClusterError {
             Self::Partly { .. } => {
                 Some("remedy the cause, then apply the file again: done steps are not repeated".to_owned())
             }
+            Self::Blocked { exit, .. } if *exit == exit_code::QUOTA => Some(
+                "choose a smaller cluster, delete what is not needed, or ask the cloud's operator for more"
+                    .to_owned(),
+            ),
             Self::NotRecorded { .. } => Some(
                 "run the command again, which looks for the cluster and does not request it twice; \
                  --new-attempt forgets this request"

@@ -315,6 +315,28 @@ mod tests {
     }
 
     #[test]
+    fn another_project_is_chosen_by_name_or_id() {
+        let mut settings = in_file(ACME, &[]);
+        settings.choose_project("shop");
+        assert_eq!(settings.project_name(), Some("shop"));
+        assert_eq!(settings.project_id(), None);
+        let id = "915d66fac5204c35aa2ac52c13254e05";
+        settings.choose_project(id);
+        assert_eq!(
+            (settings.project_id(), settings.project_name()),
+            (Some(id), None)
+        );
+    }
+
+    #[test]
+    fn region_and_interface_are_read() {
+        let text = "clouds: {acme: {region_name: one, interface: internal}}";
+        let settings = in_file(text, &[]);
+        assert_eq!(settings.get("region_name"), Some("one"));
+        assert_eq!(settings.get("interface"), Some("internal"));
+    }
+
+    #[test]
     fn a_password_of_digits_is_a_password() {
         let text = "clouds: {acme: {auth: {password: 123456}, cacert: ~/ca.pem}}";
         let settings = in_file(text, &[("HOME", "/home/ada")]);

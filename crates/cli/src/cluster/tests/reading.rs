@@ -51,6 +51,7 @@ async fn a_failed_cluster_is_explained() {
     failed["status_reason"] =
         json!("No valid host was found. There are not enough hosts available.");
     failed["health_status"] = json!(null);
+    failed["health_status_reason"] = json!({"api": "The cluster is not accessible."});
     let (machine, cloud) = (Machine::new(), StandIn::with(vec![failed]).await);
     let ran = machine.run(&cloud, &["show", "shop"], None).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
