@@ -9,10 +9,11 @@ use portico_lifecycle::idempotency::{
     Attempt, Candidate, Decision, Delivery, MARKER_LABEL, SEARCH_TIME, decide, mark,
 };
 use portico_openstack::magnum::NewCluster;
-use portico_openstack::rest::Effect;
+use portico_openstack::rest::{Effect, ErrorKind};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// How much longer than [`SEARCH_TIME`] Magnum may be unable to list clusters.
@@ -20,6 +21,9 @@ const OUTAGE_TIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// For how long the record of a new cluster may be missing.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Pause between two looks at a record that is not complete.
+const RECORD_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where attempts are stored, and how long the record of an accepted one may be missing.
 #[derive(Clone, Debug)]
@@ -153,20 +157,36 @@ pub async fn create_once(
             Decision::Ask(lost) => return Err(ClusterError::Lost(lost)),
         }
     };
-    let magnum = &connection.magnum;
-    match magnum
-        .created_cluster(&connection.token, uuid, file.patience)
-        .await
-    {
-        Ok(_) => {
-            file.forget()?;
-            Ok(uuid)
+    recorded(connection, file, uuid).await?;
+    file.forget()?;
+    Ok(uuid)
+}
+
+/// Waits until Magnum has the record of an accepted cluster. The attempt stays stored otherwise:
+/// another run would make a second cluster.
+async fn recorded(
+    connection: &Connection,
+    file: &AttemptFile,
+    uuid: Uuid,
+) -> Result<(), ClusterError> {
+    let (magnum, token) = (&connection.magnum, &connection.token);
+    let deadline = Instant::now() + file.patience;
+    loop {
+        let error = match magnum.created_cluster(token, uuid, file.patience).await {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        match &error.kind {
+            ErrorKind::NotFound(_) => {
+                let uuid = uuid.to_string();
+                return Err(ClusterError::NotRecorded { uuid });
+            }
+            // Magnum answers 400 while the record has no node groups yet
+            ErrorKind::Invalid(_) if Instant::now() < deadline => {
+                tokio::time::sleep(RECORD_PAUSE).await;
+            }
+            _ => return Err(error.into()),
         }
-        // it stays stored: another run would make a second cluster
-        Err(error) if error.is_not_found() => Err(ClusterError::NotRecorded {
-            uuid: uuid.to_string(),
-        }),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -226,7 +246,9 @@ async fn candidates(connection: &Connection) -> Result<Vec<Candidate>, ClusterEr
 
 /// Returns whether looking again makes no sense: Magnum refuses, or did not answer for too long.
 fn is_final(error: &ClusterError, began: Timestamp) -> bool {
-    let is_refusal = matches!(error, ClusterError::Service(error) if error.is_refusal());
+    // Magnum answers 400 while the record of a cluster has no node groups yet
+    let is_refusal = matches!(error, ClusterError::Service(error)
+        if error.is_refusal() && !matches!(error.kind, ErrorKind::Invalid(_)));
     let waited = Timestamp::now().duration_since(began);
     is_refusal || waited > SEARCH_TIME.saturating_add(OUTAGE_TIME)
 }

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use portico_lifecycle::idempotency::MARKER_LABEL;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 const CREATE: [&str; 6] = ["create", "shop", "-t", "small", "--set", "kube_tag=v1.31.2"];
 
@@ -138,6 +138,26 @@ async fn case_59_a_request_without_a_record_is_not_repeated() {
         assert!(ran.err.contains("conductor may be down"), "{}", ran.err);
     }
     appears.store(true, Ordering::SeqCst);
+    let ran = machine.run(&cloud, &with(&["--wait"]), None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(cloud.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
+async fn a_record_without_node_groups_is_read_again() {
+    let reads = AtomicUsize::new(0);
+    let cloud = StandIn::start(vec![], move |request, _| {
+        let is_first = request.path == format!("clusters/{CLUSTER}")
+            && reads.fetch_add(1, Ordering::SeqCst) == 0;
+        // as the real Magnum does
+        is_first.then(|| {
+            (
+                400,
+                error("Invalid input for field/attribute master_count. Value: '0'."),
+            )
+        })
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
     let ran = machine.run(&cloud, &with(&["--wait"]), None).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(cloud.calls(), ["POST clusters"]);
