@@ -8,7 +8,8 @@ use super::sessions::SessionsCommand;
 use super::version::VersionArgs;
 use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use portico_cli::{
-    ClusterArgs, ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs, WhoAmIArgs,
+    ClusterArgs, ClustersArgs, CredentialArgs, KubeconfigArgs, LoginArgs, LogoutArgs, StatusArgs,
+    WhoAmIArgs,
 };
 use std::path::PathBuf;
 use std::time::Duration;
