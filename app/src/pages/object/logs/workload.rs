@@ -22,8 +22,6 @@ use portico_domain::panel::{ListQuery, ObjectRef, PodList};
 use std::{collections::BTreeSet, time::Duration};
 use uuid::Uuid;
 
-/// How often new pods are looked for.
-const REFRESH_INTERVAL: Duration = Duration::from_secs(3);
 
 /// The pods whose logs are shown.
 #[derive(Clone)]
@@ -42,6 +40,14 @@ impl PodSet {
                 Ok(related.pods.unwrap_or_default())
             }
             Self::Listed(query) => pods_of_list(cluster, query).await,
+        }
+    }
+
+    /// Returns how often new pods are looked for. Each pod of a list is a request to the API server.
+    fn refresh_interval(&self) -> Duration {
+        match self {
+            Self::Of(_) => Duration::from_secs(3),
+            Self::Listed(_) => Duration::from_secs(10),
         }
     }
 
@@ -93,7 +99,7 @@ pub fn WorkloadLogs(cluster: Uuid, set: PodSet) -> impl IntoView {
         let read = read.clone();
         Callback::new(move |()| read())
     };
-    use_poll(REFRESH_INTERVAL, read);
+    use_poll(set.refresh_interval(), read);
     let state = Memo::new(move |before: Option<&State>| {
         pods.with(|pods| match pods {
             None => State::Loading,
