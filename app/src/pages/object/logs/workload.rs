@@ -22,7 +22,6 @@ use portico_domain::panel::{ListQuery, ObjectRef, PodList};
 use std::{collections::BTreeSet, time::Duration};
 use uuid::Uuid;
 
-
 /// The pods whose logs are shown.
 #[derive(Clone)]
 pub enum PodSet {
