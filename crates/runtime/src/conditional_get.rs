@@ -71,6 +71,8 @@ impl DocumentClient {
         max_bytes: usize,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
+        // the HTTP client needs one, also where no TLS is used
+        crate::install_crypto_provider();
         let mut builder = Client::builder()
             .redirect(Policy::none())
             .connect_timeout(CONNECT_TIMEOUT)
