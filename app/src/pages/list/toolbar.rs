@@ -30,6 +30,8 @@ pub fn Toolbar(
 ) -> impl IntoView {
     let error = RwSignal::new(None::<(&'static str, String)>);
     let namespaced = namespaces.is_some();
+    // a memo: another state of the list must not close an open menu
+    let shows_logs = Memo::new(move |_| logs::are_shown(page));
     view! {
         <div class="list-bar">
             <form
@@ -52,7 +54,7 @@ pub fn Toolbar(
             </form>
             <div class="list-tools">
                 <ViewsMenu page />
-                {list.zip(usage).map(|(list, usage)| move || (!logs::are_shown(page)).then(|| view! {
+                {list.zip(usage).map(|(list, usage)| move || (!shows_logs.get()).then(|| view! {
                     <ColumnsMenu page list usage namespaced />
                 }))}
                 {end}
