@@ -18,29 +18,16 @@ pub fn Meter(
                 <span class="font-medium">{label.clone()}</span>
                 <span class="text-muted">{text.clone()}" ("{percent}" %)"</span>
             </div>
-            <Bar percent label=format!("{label}: {text}") />
+            <meter
+                class="bar"
+                max="100"
+                low="80"
+                high="95"
+                optimum="0"
+                value=percent.min(100)
+                aria-label=format!("{label}: {text}")
+            ></meter>
         </div>
     }
     .into_any()
-}
-
-/// The bar of a used share alone.
-#[component]
-pub fn Bar(
-    percent: u64,
-    /// The name for screen readers, with the figures.
-    label: String,
-) -> impl IntoView {
-    view! {
-        <meter
-            class="bar"
-            min="0"
-            max="100"
-            low="80"
-            high="95"
-            optimum="0"
-            value=percent.min(100)
-            aria-label=label
-        ></meter>
-    }
 }

@@ -26,7 +26,7 @@ pub use field::{Choice, Field, SelectField};
 pub use icon::{Icon, icons};
 pub use kind_icon::kind_icon;
 pub use menu::{Menu, close_popovers};
-pub use meter::{Bar, Meter};
+pub use meter::Meter;
 pub use popover::{Popover, place_below, vertical_bounds, walk, window_height};
 pub use severity::Severity;
 pub use skeleton::{SkeletonCards, SkeletonLines, SkeletonPage, SkeletonTable};
