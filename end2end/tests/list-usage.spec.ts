@@ -56,6 +56,7 @@ test("need_07 rows without usage have the reason, and without a source there are
   await live(page);
   await expect(row(page, "idle").getByTitle("CPU unknown: No pod is running.")).toHaveText(/^—/);
 
+  // stand-in answers: the stack's Prometheus serves the other tests meanwhile, and may not be stopped or closed to a user
   await page.route("**/api/resources/usage", (route) => route.fulfill({ json: { unavailable: "Prometheus cannot be reached." } }));
   await page.reload();
   await live(page);
