@@ -184,6 +184,18 @@ impl Api {
         }
     }
 
+    /// Sends a GET and reads the whole response, which may be up to ten seconds old. Requests of this user
+    /// for the same path, at the same time or within that time, are one request to the API server.
+    ///
+    /// # Errors
+    /// Those of the request. They are not cached.
+    pub async fn recent(&self, path: &str) -> Result<Bytes, KubeError> {
+        let slot = (self.reader(), path.to_owned());
+        let request = self.bytes(Call::get(path));
+        let response = self.caches.recent.try_get_with(slot, request).await;
+        response.map_err(|error| KubeError::clone(&error))
+    }
+
     /// Sends a call and reads the whole response, whatever its status: for callers that need more of a
     /// refusal than its message.
     pub async fn answer(&self, call: Call<'_>) -> Result<(StatusCode, Bytes), KubeError> {
@@ -272,4 +284,51 @@ async fn within<T>(
     tokio::time::timeout(limit, work)
         .await
         .unwrap_or(Err(KubeError::Timeout(limit.as_secs())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kube::credential::ClusterTokens;
+    use std::{
+        convert::Infallible,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    /// An API server whose responses are the number of the request.
+    fn counting_client() -> kube::Client {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let service = tower::service_fn(move |_: Request<Body>| {
+            let number = requests.fetch_add(1, Ordering::SeqCst) + 1;
+            async move {
+                tokio::task::yield_now().await;
+                let body = Body::from(number.to_string().into_bytes());
+                Ok::<_, Infallible>(http::Response::new(body))
+            }
+        });
+        kube::Client::new(service, "default")
+    }
+
+    #[tokio::test]
+    async fn recent_responses_are_shared_between_requests_of_one_user_and_never_between_users() {
+        let (client, caches) = (counting_client(), Arc::new(Caches::default()));
+        let tokens = ClusterTokens::default();
+        let api = |cluster: u128, token: &str| {
+            let subject = tokens.subject(&token.into());
+            let cluster = Uuid::from_u128(cluster);
+            Api::new(cluster, client.clone(), None, subject, Arc::clone(&caches))
+        };
+        let (vera, otto) = (api(1, "vera"), api(1, "otto"));
+        // two tabs at once, and a scroll afterwards
+        let (one, two) = tokio::join!(vera.recent("/pods"), vera.recent("/pods"));
+        assert_eq!(one.unwrap(), "1");
+        assert_eq!(two.unwrap(), "1");
+        assert_eq!(vera.clone().recent("/pods").await.unwrap(), "1");
+        // the control cases: another path, cluster or user, and changed rights
+        assert_eq!(vera.recent("/nodes").await.unwrap(), "2");
+        assert_eq!(api(2, "vera").recent("/pods").await.unwrap(), "3");
+        assert_eq!(otto.recent("/pods").await.unwrap(), "4");
+        vera.rights_changed();
+        assert_eq!(vera.recent("/pods").await.unwrap(), "5");
+    }
 }

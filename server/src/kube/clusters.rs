@@ -1,11 +1,13 @@
 //! The configured clusters, each with one connection pool that all users' calls share.
 use super::{
     Api, KubeError,
+    api::Reader,
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
     openapi::KindSchema,
     reviews::{ReviewResult, Rules},
 };
+use bytes::Bytes;
 use http::HeaderValue;
 use jiff::Timestamp;
 use moka::future::Cache;
@@ -19,6 +21,11 @@ use secrecy::{ExposeSecret, SecretString};
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use tokio::sync::watch;
 use uuid::Uuid;
+
+/// How long [`Api::recent`] reuses a response: shorter than the interval at which metrics are measured.
+const RECENT_TTL: Duration = Duration::from_secs(10);
+/// Maximum size of all responses that [`Api::recent`] reuses, in bytes.
+const MAX_RECENT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The clusters of the configuration.
 pub struct Clusters {
@@ -54,6 +61,8 @@ pub struct Caches {
     pub(super) unknown_resources: Cache<(Uuid, SubjectKey, String), ()>,
     /// Health that was read from an object itself, by its UID and version.
     pub(super) assessed: Cache<(Uuid, SubjectKey, String, String), Health>,
+    /// Whole responses by path.
+    pub(super) recent: Cache<(Reader, String), Bytes>,
     /// Incremented after each change of bindings made here, so that rights are reviewed again.
     pub(super) rights_epoch: watch::Sender<u64>,
 }
@@ -89,9 +98,18 @@ impl Default for Caches {
                 .max_capacity(20_000)
                 .time_to_live(Duration::from_secs(90))
                 .build(),
+            recent: Cache::builder()
+                .max_capacity(MAX_RECENT_BYTES)
+                .weigher(response_bytes)
+                .time_to_live(RECENT_TTL)
+                .build(),
             rights_epoch: watch::Sender::new(0),
         }
     }
+}
+
+fn response_bytes((_, path): &(Reader, String), response: &Bytes) -> u32 {
+    u32::try_from(path.len() + response.len()).unwrap_or(u32::MAX)
 }
 
 impl Caches {

@@ -49,6 +49,7 @@ pub struct Prometheus {
     token_file: Option<PathBuf>,
     /// The restriction to each cluster.
     clusters: HashMap<Uuid, Restriction>,
+    recent_rows: rows::RecentRows,
     calls: Semaphore,
 }
 
@@ -87,6 +88,7 @@ impl Prometheus {
             base: config.url.clone(),
             token_file: config.bearer_token_file.clone(),
             clusters: clusters.iter().map(restriction).collect(),
+            recent_rows: rows::recent_rows(),
             calls: Semaphore::new(MAX_CONCURRENT_QUERIES),
         })
     }

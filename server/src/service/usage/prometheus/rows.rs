@@ -1,30 +1,63 @@
 //! Usage of the rows of a list: one query for CPU and one for memory, whatever the number of rows.
 use super::{Prometheus, PrometheusError, QUERY_TIMEOUT, answer::Series, query::Template};
-use crate::service::usage::{
-    history,
-    rows::{Batch, Key},
+use crate::{
+    kube::{Api, api::Reader},
+    service::usage::{
+        history,
+        rows::{Batch, Key},
+    },
 };
+use moka::future::Cache;
 use portico_domain::panel::CpuMemory;
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc, time::Duration};
 use uuid::Uuid;
 
 /// Maximum number of pods that a query names; with more, it is about the namespaces as a whole.
 const MAX_NAMES: usize = 200;
+/// How long results are reused: shorter than the interval of usual scrapes.
+const RECENT_TTL: Duration = Duration::from_secs(10);
+/// Maximum number of rows in all results that are reused; one is about 200 bytes.
+const MAX_RECENT_ROWS: u64 = 200_000;
+
+/// What was measured for each row.
+type Measurements = Arc<HashMap<Key, CpuMemory>>;
+
+/// The results of the last seconds, each for one user only.
+pub(super) type RecentRows = Cache<(Reader, Batch), Measurements>;
+
+/// Returns no results.
+pub(super) fn recent_rows() -> RecentRows {
+    Cache::builder()
+        .max_capacity(MAX_RECENT_ROWS)
+        .weigher(row_count)
+        .time_to_live(RECENT_TTL)
+        .build()
+}
+
+fn row_count(_: &(Reader, Batch), rows: &Measurements) -> u32 {
+    u32::try_from(rows.len().max(1)).unwrap_or(u32::MAX)
+}
 
 impl Prometheus {
     /// Measures rows. The caller has confirmed that the viewer may read the pods or nodes of the
-    /// batch. A row without samples is missing in the result.
+    /// batch. A row without samples is missing in the result, which may be up to ten seconds old:
+    /// requests of one user for the same rows, at the same time or within that time, are one query.
     ///
     /// # Errors
-    /// See [`PrometheusError`].
+    /// See [`PrometheusError`]. They are not cached.
     pub(in crate::service::usage) async fn measure_rows(
         &self,
-        cluster: Uuid,
+        api: &Api,
         batch: &Batch,
-    ) -> Result<HashMap<Key, CpuMemory>, PrometheusError> {
-        tokio::time::timeout(QUERY_TIMEOUT, self.measure_batch(cluster, batch))
-            .await
-            .unwrap_or(Err(PrometheusError::Timeout))
+    ) -> Result<Measurements, Arc<PrometheusError>> {
+        let measured = async {
+            tokio::time::timeout(QUERY_TIMEOUT, self.measure_batch(api.cluster(), batch))
+                .await
+                .unwrap_or(Err(PrometheusError::Timeout))
+                .map(Arc::new)
+        };
+        let slot = (api.reader(), batch.clone());
+        self.recent_rows.try_get_with(slot, measured).await
     }
 
     async fn measure_batch(

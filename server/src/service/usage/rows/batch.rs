@@ -12,7 +12,7 @@ pub fn key(row: &UsageRow) -> Key {
 }
 
 /// What a source measures for the rows of one request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Batch {
     /// Each pod of these namespaces.
     Pods {

@@ -2,7 +2,7 @@
 //! each namespace, or one for the cluster where there are many. Namespaces with more objects than
 //! their share are read on with what the others have left.
 use crate::{
-    kube::{Api, KubeError, api::Call, path, reviews},
+    kube::{Api, KubeError, path, reviews},
     service::error::ServiceError,
 };
 use futures::{StreamExt, stream};
@@ -210,7 +210,8 @@ fn failure(error: KubeError, resource: &ResourceRef, namespace: Option<&str>) ->
 }
 
 /// Reads objects of one collection from a position on, the empty one for the first; the second value
-/// is the position of the next, if there are more.
+/// is the position of the next, if there are more. Not the objects but the response is cached, as other
+/// rows and other kinds of workloads need the same.
 async fn page<T: DeserializeOwned>(
     api: &Api,
     resource: &ResourceRef,
@@ -224,7 +225,7 @@ async fn page<T: DeserializeOwned>(
         &collection,
         &[("limit", limit.as_str()), ("continue", position)],
     );
-    let bytes = api.bytes(Call::get(&query)).await?;
+    let bytes = api.recent(&query).await?;
     read(&bytes)
 }
 

@@ -177,8 +177,9 @@ async fn by_prometheus(
         }
         batch.within(permitted)
     };
-    let measured = prometheus.measure_rows(api.cluster(), &permitted).await;
-    samples.used = measured.map_err(|error| prometheus_failure(api, &error))?;
+    let measured = prometheus.measure_rows(api, &permitted).await;
+    let used = measured.map_err(|error| prometheus_failure(api, &error))?;
+    samples.used = (*used).clone();
     Ok(samples)
 }
 
