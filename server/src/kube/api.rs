@@ -5,7 +5,7 @@ use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Limited};
 use kube::client::Body;
-use portico_domain::panel::{Health, Row};
+use portico_domain::panel::{Health, PodSummary, Row};
 use serde_json::Value;
 use std::{future::Future, sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -156,6 +156,23 @@ impl Api {
     fn assessed_slot(&self, row: &Row) -> (Uuid, SubjectKey, String, String) {
         let (uid, version) = (row.uid.clone(), row.resource_version.clone());
         (self.cluster, self.subject, uid, version)
+    }
+
+    /// Returns what this user has read of a pod in the last 60 seconds, if its row has not changed since.
+    pub async fn pod_summary(&self, row: &Row) -> Option<PodSummary> {
+        let slot = self.pod_summary_slot(row);
+        self.caches.pod_summaries.get(&slot).await
+    }
+
+    /// Stores what this user has read of a pod.
+    pub async fn store_pod_summary(&self, row: &Row, summary: PodSummary) {
+        let slot = self.pod_summary_slot(row);
+        self.caches.pod_summaries.insert(slot, summary).await;
+    }
+
+    fn pod_summary_slot(&self, row: &Row) -> (Reader, String, String) {
+        let (uid, version) = (row.uid.clone(), row.resource_version.clone());
+        (self.reader(), uid, version)
     }
 
     /// Discards cached access reviews, after bindings were changed.

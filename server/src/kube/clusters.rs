@@ -15,7 +15,7 @@ use portico_assertion::PublicKey;
 use portico_domain::{
     cluster::ClusterRecord,
     identity::Project,
-    panel::{Health, RightQuestion},
+    panel::{Health, PodSummary, RightQuestion},
 };
 use secrecy::{ExposeSecret, SecretString};
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -61,6 +61,8 @@ pub struct Caches {
     pub(super) unknown_resources: Cache<(Uuid, SubjectKey, String), ()>,
     /// Health that was read from an object itself, by its UID and version.
     pub(super) assessed: Cache<(Uuid, SubjectKey, String, String), Health>,
+    /// Pods that were read for their logs, by UID and version.
+    pub(super) pod_summaries: Cache<(Reader, String, String), PodSummary>,
     /// Whole responses by path.
     pub(super) recent: Cache<(Reader, String), Bytes>,
     /// Incremented after each change of bindings made here, so that rights are reviewed again.
@@ -97,6 +99,10 @@ impl Default for Caches {
             assessed: Cache::builder()
                 .max_capacity(20_000)
                 .time_to_live(Duration::from_secs(90))
+                .build(),
+            pod_summaries: Cache::builder()
+                .max_capacity(20_000)
+                .time_to_live(Duration::from_secs(60))
                 .build(),
             recent: Cache::builder()
                 .max_capacity(MAX_RECENT_BYTES)

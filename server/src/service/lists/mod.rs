@@ -18,6 +18,7 @@ use crate::kube::{
     Api, KubeError, discovery,
     listing::{self, Merged, Selection as ListSelection},
     namespaces,
+    table::TableRow,
 };
 use portico_domain::namespace_format::is_label;
 use portico_domain::panel::{
@@ -103,6 +104,18 @@ pub async fn select(
             .collect(),
         total: read.arranged.total,
     })
+}
+
+/// Returns the first rows that a query selects, at most `limit`, and the number of all.
+pub async fn first_rows(
+    services: &Services,
+    api: &Api,
+    query: &ListQuery,
+    limit: usize,
+) -> Result<(Vec<Arc<TableRow>>, usize), ServiceError> {
+    let read = read(services, api, query, true).await?;
+    let rows = read.arranged.rows.iter().take(limit).cloned().collect();
+    Ok((rows, read.arranged.total))
 }
 
 /// Reads a list: all its rows, or the first ones if these are enough for the first window.

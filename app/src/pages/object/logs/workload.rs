@@ -42,7 +42,7 @@ impl PodSet {
         }
     }
 
-    /// Returns how often new pods are looked for. Each pod of a list is a request to the API server.
+    /// Returns how often new pods are looked for. Those of a list are filtered anew each time.
     fn refresh_interval(&self) -> Duration {
         match self {
             Self::Of(_) => Duration::from_secs(3),
