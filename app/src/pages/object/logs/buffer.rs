@@ -5,11 +5,15 @@ use std::collections::VecDeque;
 
 /// Maximum number of stored lines; older ones are dropped.
 pub const MAX_LINES: usize = 5_000;
+/// Maximum size of the text of all stored lines, in bytes; the server sends lines of up to 16 KiB.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A ring of lines. What is shown is decided once for each line, so that a line costs the same however many there are.
 #[derive(Debug, Default)]
 pub struct Buffer {
     lines: VecDeque<Line>,
+    /// The size of their text as it was received.
+    bytes: usize,
     /// The number of the oldest line; lines are numbered as they arrive.
     oldest: u64,
     /// Number of lines dropped since the start, here and at the server.
@@ -61,14 +65,10 @@ impl Buffer {
     /// Adds lines, without terminal control sequences, and drops the oldest beyond the capacity.
     pub fn push(&mut self, lines: impl IntoIterator<Item = String>) {
         for line in lines {
-            if self.lines.len() == MAX_LINES {
-                let gone = self.lines.pop_front();
-                self.shown -= usize::from(gone.is_some_and(|line| line.is_shown));
-                self.oldest += 1;
-                self.dropped += 1;
-            }
             let text = format::without_ansi(&line);
             let level = Level::of(&text).or_else(|| self.lines.back()?.level);
+            self.make_room(text.len());
+            self.bytes += text.len();
             let mut line = Line {
                 unfolded: self.unfolds_json.then(|| json::unfolded(&text)).flatten(),
                 text,
@@ -78,6 +78,19 @@ impl Buffer {
             line.is_shown = self.filter.shows(&line);
             self.shown += usize::from(line.is_shown);
             self.lines.push_back(line);
+        }
+    }
+
+    /// Drops the oldest lines until a line of this size fits.
+    fn make_room(&mut self, bytes: usize) {
+        while self.lines.len() >= MAX_LINES || self.bytes + bytes > MAX_BYTES {
+            let Some(gone) = self.lines.pop_front() else {
+                return;
+            };
+            self.bytes -= gone.text.len();
+            self.shown -= usize::from(gone.is_shown);
+            self.oldest += 1;
+            self.dropped += 1;
         }
     }
 
@@ -98,6 +111,7 @@ impl Buffer {
     pub fn clear(&mut self) {
         self.oldest += u64::try_from(self.lines.len()).unwrap_or_default();
         self.lines.clear();
+        self.bytes = 0;
         self.shown = 0;
         self.dropped = 0;
     }
@@ -166,6 +180,19 @@ impl Buffer {
     }
 }
 
+/// Drops the oldest of lines that are still to be added, as far as a buffer could not hold all of them, and
+/// returns their number.
+pub fn drop_excess(lines: &mut Vec<String>) -> u64 {
+    let mut bytes = 0;
+    let held = lines.iter().rev().take(MAX_LINES).take_while(|line| {
+        bytes += line.len();
+        bytes <= MAX_BYTES
+    });
+    let excess = lines.len() - held.count();
+    lines.drain(..excess);
+    u64::try_from(excess).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +220,36 @@ mod tests {
         buffer.push(numbered(0..1));
         let later = u64::try_from(MAX_LINES).unwrap() + 3;
         assert_eq!((buffer.oldest(), buffer.dropped), (later, 0));
+    }
+
+    #[test]
+    fn the_oldest_lines_go_when_their_text_is_too_large() {
+        const LINE_BYTES: usize = 16 * 1024;
+        let long = |letter: &str| letter.repeat(LINE_BYTES);
+        let full = MAX_BYTES / LINE_BYTES;
+        let mut buffer = Buffer::default();
+        buffer.push((0..full).map(|_| long("a")));
+        assert_eq!((buffer.len(), buffer.dropped), (full, 0));
+        buffer.push(["b".to_owned(), long("c")]);
+        assert_eq!((buffer.len(), buffer.dropped), (full, 2));
+        assert_eq!((buffer.oldest(), buffer.shown()), (2, full));
+        assert!(buffer.text().ends_with("c\n"));
+        buffer.clear();
+        buffer.push((0..full).map(|_| long("d")));
+        assert_eq!((buffer.len(), buffer.dropped), (full, 0));
+    }
+
+    #[test]
+    fn lines_that_a_buffer_could_not_hold_are_dropped_and_counted() {
+        let mut waiting: Vec<_> = numbered(0..MAX_LINES).collect();
+        assert_eq!(drop_excess(&mut waiting), 0);
+        waiting.extend(numbered(0..3));
+        assert_eq!(drop_excess(&mut waiting), 3);
+        assert_eq!((waiting.len(), &*waiting[0]), (MAX_LINES, "line 3"));
+        waiting.push("x".repeat(MAX_BYTES));
+        assert_eq!(drop_excess(&mut waiting), MAX_LINES as u64);
+        assert_eq!(waiting.len(), 1);
+        assert_eq!(drop_excess(&mut Vec::new()), 0);
     }
 
     #[test]

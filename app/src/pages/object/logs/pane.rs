@@ -1,7 +1,7 @@
 //! The lines on the screen. They are written directly to the document, many per element, so that thousands a second cost
 //! little.
 use super::{
-    buffer::{Buffer, MAX_LINES},
+    buffer::{Buffer, drop_excess},
     lines::{PageLines, save},
     matches::Matches,
     not_started::NotStarted,
@@ -203,7 +203,7 @@ impl PaneState {
         self.shown.try_update_value(|shown| {
             shown.gathering = false;
             if holding {
-                shown.buffer.dropped += drop_oldest(&mut shown.waiting);
+                shown.buffer.dropped += drop_excess(&mut shown.waiting);
                 self.dropped.set(shown.buffer.dropped);
                 self.held.set(Some(shown.waiting.len()));
                 return;
@@ -307,29 +307,5 @@ impl PaneState {
             .unwrap_or_default();
         // a browser that refuses leaves the page unchanged
         let _ = save(&text, file);
-    }
-}
-
-/// Drops the oldest lines that wait while the log is paused, and returns their number: more than the ring
-/// holds would be dropped later anyway.
-fn drop_oldest(waiting: &mut Vec<String>) -> u64 {
-    let excess = waiting.len().saturating_sub(MAX_LINES);
-    waiting.drain(..excess);
-    u64::try_from(excess).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_that_are_dropped_while_paused_are_counted() {
-        let lines = |count: usize| (0..count).map(|number| number.to_string());
-        let mut waiting: Vec<_> = lines(MAX_LINES).collect();
-        assert_eq!(drop_oldest(&mut waiting), 0);
-        waiting.extend(lines(3));
-        assert_eq!(drop_oldest(&mut waiting), 3);
-        assert_eq!((waiting.len(), waiting[0].as_str()), (MAX_LINES, "3"));
-        assert_eq!(waiting.last().map(String::as_str), Some("2"));
     }
 }
