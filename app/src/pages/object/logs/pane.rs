@@ -19,6 +19,8 @@ use uuid::Uuid;
 
 /// How long received lines wait for more.
 const GATHER_DELAY: Duration = Duration::from_millis(120);
+/// The line between those of before a reconnect and those that the server sends afterwards.
+const RECONNECTED: &str = "--- Reconnected: the last lines follow again ---";
 
 #[derive(Default)]
 pub(super) struct Shown {
@@ -31,6 +33,19 @@ pub(super) struct Shown {
     last_top: i32,
     /// Paused by scrolling up; scrolling back to the end resumes.
     pub(super) scrolled_up: bool,
+}
+
+impl Shown {
+    /// Prepares for the last lines, which the server sends again after a reconnect: they replace those of
+    /// before, unless the log is paused: then a user reads these.
+    fn reconnect(&mut self, is_paused: bool) {
+        if is_paused {
+            self.waiting.push(RECONNECTED.to_owned());
+        } else {
+            self.buffer.clear();
+            self.waiting.clear();
+        }
+    }
 }
 
 #[component]
@@ -187,11 +202,12 @@ impl PaneState {
 
     pub(super) fn restart(self) {
         self.restarts.update_value(|restarts| *restarts += 1);
-        self.shown.try_update_value(|shown| {
-            shown.buffer.clear();
-            shown.waiting.clear();
-        });
-        self.draw_again();
+        let is_paused = self.held.get_untracked().is_some();
+        self.shown
+            .try_update_value(|shown| shown.reconnect(is_paused));
+        if !is_paused {
+            self.draw_again();
+        }
     }
 
     fn flush(self) {
@@ -307,5 +323,29 @@ impl PaneState {
             .unwrap_or_default();
         // a browser that refuses leaves the page unchanged
         let _ = save(&text, file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown() -> Shown {
+        let mut shown = Shown::default();
+        shown.buffer.push(["read".to_owned()]);
+        shown.waiting.push("later".to_owned());
+        shown
+    }
+
+    #[test]
+    fn a_reconnect_keeps_the_lines_of_a_paused_log() {
+        let mut paused = shown();
+        paused.reconnect(true);
+        assert_eq!(paused.buffer.text(), "read\n");
+        assert_eq!(paused.waiting, ["later", RECONNECTED]);
+        // the control case: the last lines follow again
+        let mut followed = shown();
+        followed.reconnect(false);
+        assert_eq!((followed.buffer.len(), followed.waiting.len()), (0, 0));
     }
 }
