@@ -76,9 +76,12 @@ pub async fn run(options: &Options) -> Result<()> {
         _ = tokio::signal::ctrl_c() => Err(anyhow!("interrupted")),
     };
     let removed = log_source::remove(&env).await;
-    people.delete().await?;
+    let deleted = people.delete().await;
+    // the first error is the cause: what follows it may fail for the same reason
+    let report = result?;
     removed?;
-    let Some(report) = result? else {
+    deleted?;
+    let Some(report) = report else {
         return Ok(());
     };
     print!("{}", report.table());
