@@ -1,4 +1,5 @@
 //! The configuration section `[kube_auth]`.
+use portico_runtime::conditional_get::is_private;
 use portico_runtime::tls::{ClientAuth, TlsFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +105,10 @@ pub enum InvalidConfig {
     CacheTtl,
     #[error("kube_auth.key_files must name at least one key")]
     KeyFiles,
-    #[error("kube_auth.cluster_list.url must begin with https:// or http://")]
+    #[error(
+        "kube_auth.cluster_list.url must begin with https://, as kube-auth sends its token there; \
+         http:// is accepted for loopback addresses only"
+    )]
     ListUrl,
 }
 
@@ -120,11 +124,10 @@ impl KubeAuthConfig {
         if self.key_files.is_empty() {
             return Err(InvalidConfig::KeyFiles);
         }
-        let is_http = |url: &str| url.starts_with("https://") || url.starts_with("http://");
         if self
             .cluster_list
             .as_ref()
-            .is_some_and(|list| !is_http(&list.url))
+            .is_some_and(|list| !is_private(&list.url))
         {
             return Err(InvalidConfig::ListUrl);
         }
@@ -180,10 +183,40 @@ mod tests {
         assert_eq!(list("").issuer(), "https://10.0.0.7");
         let named = list(r#", "issuer": "https://portico.example.org""#);
         assert_eq!(named.issuer(), "https://portico.example.org");
-        let section =
-            r#", "cluster_list": {"url": "portico", "keys_file": "k", "token_file": "t"}"#;
-        let config = parsed(section).unwrap();
-        assert_eq!(config.validate(), Err(InvalidConfig::ListUrl));
+    }
+
+    #[test]
+    fn the_token_of_the_list_goes_over_tls_or_stays_on_the_machine() {
+        let validated = |url: &str| {
+            let section = format!(
+                r#", "cluster_list": {{"url": "{url}", "keys_file": "k", "token_file": "t"}}"#
+            );
+            parsed(&section).unwrap().validate()
+        };
+        for good in [
+            "https://portico.example.org",
+            "https://10.0.0.7:8443/",
+            "http://127.0.0.1:8080",
+            "http://[::1]:8080",
+            "http://localhost",
+            "http://portico.localhost:8080/",
+        ] {
+            assert_eq!(validated(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "portico",
+            "http://portico.example.org",
+            "http://10.0.0.7",
+            "http://localhost.example.org",
+            "http://127.0.0.1.example.org",
+            "http://127.0.0.1@example.org",
+            "ftp://127.0.0.1",
+            "https://",
+        ] {
+            assert_eq!(validated(bad), Err(InvalidConfig::ListUrl), "{bad}");
+        }
+        let message = InvalidConfig::ListUrl.to_string();
+        assert!(message.starts_with("kube_auth.cluster_list.url must"));
     }
 
     #[test]

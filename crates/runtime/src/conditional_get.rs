@@ -2,9 +2,10 @@
 //! 13.1.2). Redirects are not followed.
 use reqwest::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, StatusCode};
+use reqwest::{Certificate, Client, StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
 use std::error::Error;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,6 +49,29 @@ pub enum Fetched {
         /// For the next request.
         etag: Option<String>,
     },
+}
+
+/// Returns whether requests to a URL are encrypted, or do not leave this machine: only then may they
+/// have a token.
+#[must_use]
+pub fn is_private(url: &str) -> bool {
+    let Ok(url) = Url::parse(url) else {
+        return false;
+    };
+    match url.scheme() {
+        "https" => true,
+        "http" => url.host_str().is_some_and(is_loopback),
+        _ => false,
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || host
+            .trim_matches(['[', ']'])
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 /// Fetches one document.
