@@ -57,7 +57,7 @@ faults! {
         "Every user of the machine can read a private key or a secret",
         "run `chmod 600` on the file; in Kubernetes mount it with `defaultMode: 0440`";
     SecretFileUnusable, "secret-file-unusable", Error,
-        "A file with a password or a client's secret is missing, empty or not text",
+        "A file with a password, a token or a client's secret is missing, empty, too short or not text",
         "write the secret into the file, readable by Portico's user only";
     PanelKeyMismatch, "panel-key-mismatch", Error,
         "gateway.panel_sealing_key_file is not the public half of panel.private_key_file",
@@ -68,6 +68,9 @@ faults! {
     ClusterKeyMismatch, "cluster-key-mismatch", Error,
         "kube-auth has no private half of a cluster's sealing_key_file",
         "put the private half into kube_auth.key_files, or name the public half of one of those";
+    ClusterListStateUnusable, "cluster-list-state-unusable", Error,
+        "kube-auth cannot read or replace the file with the last cluster list",
+        "check that the directory of kube_auth.cluster_list.state_file exists and that Portico's user may write to it";
     CertificateUnusable, "certificate-unusable", Error,
         "A certificate or an authority is missing or not in PEM form",
         "name a certificate chain (PEM), its private key and, for kube-auth, the client authority";

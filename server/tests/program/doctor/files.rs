@@ -51,6 +51,50 @@ async fn finding_o4_doctor_finds_secrets_that_cannot_be_read() {
 }
 
 #[tokio::test]
+async fn finding_o4_doctor_finds_files_of_the_cluster_list_that_cannot_be_used() {
+    let mut place = Place::new().await;
+    let other = place.path("other");
+    let made = portico(&["keys", "generate", "--out"], &[&other]);
+    assert!(made.status.success());
+    let token = "0123456789abcdef0123456789abcdef";
+    let token_file = place.secret("list.token", token);
+    place.config["gateway"]["cluster_list"] = json!({
+        "signing_key_file": other.join("assertion.pem"),
+        "token_file": token_file,
+    });
+    place.config["kube_auth"]["cluster_list"] = json!({
+        "url": "http://127.0.0.1:9",
+        "keys_file": other.join("assertion.pub"),
+        "token_file": token_file,
+        "state_file": place.path("list.jws"),
+    });
+    place.is_sound().await;
+
+    place.secret("list.token", &token[1..]);
+    let found = place.finds("secret-file-unusable").await;
+    let message = found["message"].as_str().unwrap();
+    assert!(message.contains("at least 32"), "{found}");
+    assert!(!message.contains(&token[1..]), "{found}");
+    place.secret("list.token", token);
+    mode(&token_file, 0o644);
+    let found = place.finds("key-file-permissions").await;
+    assert_eq!(found["subject"], "gateway cluster list");
+    mode(&token_file, 0o600);
+
+    let sound = place.config.clone();
+    place.config["gateway"]["cluster_list"]["signing_key_file"] = json!(other.join("panel.key"));
+    place.finds("key-file-unusable").await;
+    place.config = sound.clone();
+    place.config["kube_auth"]["cluster_list"]["keys_file"] = json!(other.join("panel.pub"));
+    let found = place.finds("key-file-unusable").await;
+    assert_eq!(found["subject"], "kube-auth cluster list");
+    place.config = sound;
+    let state_file = json!(place.path("missing/list.jws"));
+    place.config["kube_auth"]["cluster_list"]["state_file"] = state_file;
+    place.finds("cluster-list-state-unusable").await;
+}
+
+#[tokio::test]
 async fn finding_o4_doctor_finds_a_demo_and_a_readable_password() {
     let mut place = Place::new().await;
     place.is_sound().await;

@@ -5,7 +5,7 @@ use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::config::Role;
 use portico_assertion::keys::{PrivateKey, PublicKey, SigningKey};
-use portico_runtime::secret_file::read_secret_file;
+use portico_runtime::secret_file::{read_secret_file, read_token_file};
 use portico_store::KeyRing;
 use std::fmt::Display;
 use std::os::unix::fs::PermissionsExt as _;
@@ -151,7 +151,20 @@ fn secret(findings: &mut Vec<Finding>, subject: &str, file: &Path) {
     );
 }
 
-fn private<T, E: Display>(
+/// Checks a token that two services share.
+pub(super) fn token(findings: &mut Vec<Finding>, subject: &str, file: &Path) {
+    let read = || read_token_file(file);
+    look(
+        findings,
+        Fault::SecretFileUnusable,
+        subject,
+        file,
+        true,
+        read,
+    );
+}
+
+pub(super) fn private<T, E: Display>(
     findings: &mut Vec<Finding>,
     subject: &str,
     file: &Path,
@@ -160,7 +173,7 @@ fn private<T, E: Display>(
     look(findings, Fault::KeyFileUnusable, subject, file, true, read)
 }
 
-fn public<T, E: Display>(
+pub(super) fn public<T, E: Display>(
     findings: &mut Vec<Finding>,
     subject: &str,
     file: &Path,

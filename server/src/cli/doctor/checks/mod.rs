@@ -1,6 +1,7 @@
 //! The checks of `portico doctor`, each with its time limit.
 mod app_rules;
 mod certificates;
+mod cluster_list;
 mod clusters;
 mod configuration;
 mod keys;
@@ -66,6 +67,7 @@ pub(super) fn all<'c>(context: &'c Context, arguments: &'c DoctorArgs) -> Vec<Ch
             async move { configuration::check(context) },
         ),
         Check::new("keys", async move { keys::check(context) }),
+        Check::new("cluster list", async move { cluster_list::check(context) }),
         Check::new("certificates", async move { certificates::check(context) }),
         Check::new("panel site", async move { panel_site::check(context) }),
         Check::new("rules", async move { app_rules::check(context) }),
