@@ -3,6 +3,7 @@
 //! first opened.
 mod commands;
 mod entries;
+mod groups;
 mod matching;
 mod objects;
 mod results;
