@@ -9,6 +9,7 @@ mod level;
 mod lines;
 mod matches;
 mod not_started;
+mod options;
 mod pane;
 mod search;
 mod since;
@@ -21,20 +22,21 @@ use crate::{
     context::use_session,
     format,
     routes::{self, Tab},
-    ui::{Banner, Choice, SelectField, Tone},
+    ui::{Banner, Choice, Tone},
 };
+use followed::Lines;
 use leptos::prelude::*;
 use leptos_router::{
     NavigateOptions,
     hooks::{use_navigate, use_query_map},
 };
+use options::Options;
 use pane::Pane;
 use portico_domain::{
     panel::{Health, ListQuery, ObjectView},
     stream::LogQuery,
 };
 use stage::LogSource;
-use until::UntilField;
 use uuid::Uuid;
 use workload::{PodSet, WorkloadLogs};
 
@@ -116,9 +118,10 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let wrap = RwSignal::new(true);
     let needle = RwSignal::new(String::new());
     let levels = RwSignal::new(String::new());
+    let options = options(&object, query, base, wrap, levels);
     view! {
         <section class="card" aria-label="Log">
-            <Options object query base wrap levels />
+            {options.view()}
             // keyed, as another query is another pane: its lines are not part of the view
             <For
                 each=move || [query.get()]
@@ -137,28 +140,27 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
     .into_any()
 }
 
-/// Container, time range, previous run, timestamps, wrapping.
-#[component]
-fn Options(
-    object: ObjectView,
+/// Returns the options of the log of a pod, which the address holds.
+fn options(
+    object: &ObjectView,
     query: Memo<LogQuery>,
     base: String,
     wrap: RwSignal<bool>,
     levels: RwSignal<String>,
-) -> impl IntoView {
+) -> Options {
     let navigate = use_navigate();
-    let go = move |next: LogQuery| {
-        let mut pairs = vec![format!("container={}", next.container)];
-        if next.previous {
+    let go = move |container: &str, lines: Lines| {
+        let mut pairs = vec![format!("container={container}")];
+        if lines.previous {
             pairs.push("previous=1".to_owned());
         }
-        if next.timestamps {
+        if lines.timestamps {
             pairs.push("timestamps=1".to_owned());
         }
-        if let Some(since) = next.since {
+        if let Some(since) = lines.since {
             pairs.push(format!("since={since}"));
         }
-        if let Some(until) = next.until {
+        if let Some(until) = lines.until {
             let until = format::machine_moment(i64::from(until));
             pairs.push(format!("until={until}"));
         }
@@ -169,8 +171,15 @@ fn Options(
         };
         navigate(&format!("{base}?{}", pairs.join("&")), options);
     };
-    let container = RwSignal::new(query.with_untracked(|query| query.container.clone()));
-    let choices: Vec<Choice> = object
+    let lines = Memo::new(move |_| {
+        query.with(|query| Lines {
+            previous: query.previous,
+            timestamps: query.timestamps,
+            since: query.since,
+            until: query.until,
+        })
+    });
+    let containers: Vec<Choice> = object
         .containers
         .iter()
         .map(|container| {
@@ -191,114 +200,29 @@ fn Options(
                 .any(|container| container.name == name && container.has_previous)
         })
     };
-    let choose = {
+    let choose_container = {
         let go = go.clone();
         move |name: String| {
-            let query = query.get_untracked();
-            go(LogQuery {
-                container: name,
+            let lines = Lines {
                 previous: false,
-                ..query
-            });
+                ..lines.get_untracked()
+            };
+            go(&name, lines);
         }
     };
-    let previous = {
-        let go = go.clone();
-        move |event| {
-            let query = query.get_untracked();
-            go(LogQuery {
-                previous: event_target_checked(&event),
-                ..query
-            });
-        }
+    let change_lines = move |lines: Lines| {
+        let container = query.with_untracked(|query| query.container.clone());
+        go(&container, lines);
     };
-    let since = RwSignal::new(query.with_untracked(|query| since::choice(query.since)));
-    let choose_since = {
-        let go = go.clone();
-        move |chosen: String| {
-            let query = query.get_untracked();
-            go(LogQuery {
-                since: since::seconds(Some(&chosen)),
-                ..query
-            });
-        }
-    };
-    let choose_until = {
-        let go = go.clone();
-        move |until: Option<u32>| {
-            let query = query.get_untracked();
-            if query.until != until {
-                go(LogQuery { until, ..query });
-            }
-        }
-    };
-    let timestamps = move |event| {
-        let query = query.get_untracked();
-        go(LogQuery {
-            timestamps: event_target_checked(&event),
-            ..query
-        });
-    };
-    view! {
-        <div class="console-head">
-            <div class="w-44">
-                <SelectField
-                    id="log-container"
-                    label="Container"
-                    value=container
-                    choices
-                    on_change=Callback::new(choose)
-                />
-            </div>
-            <div class="w-44">
-                <SelectField
-                    id="log-since"
-                    label="Time range"
-                    value=since
-                    choices=since::choices("Last 1,000 lines")
-                    on_change=Callback::new(choose_since)
-                />
-            </div>
-            <div class="w-56">
-                <UntilField
-                    until=Signal::derive(move || query.with(|query| query.until))
-                    since=Signal::derive(move || query.with(|query| query.since))
-                    on_change=Callback::new(choose_until)
-                />
-            </div>
-            <div class="w-44">
-                <SelectField id="log-levels" label="Levels" value=levels choices=level::choices() />
-            </div>
-            <label class="check self-end">
-                <input
-                    type="checkbox"
-                    prop:checked=move || query.with(|query| query.previous)
-                    disabled=move || !has_previous.get() && !query.with(|query| query.previous)
-                    aria-describedby="previous-hint"
-                    on:change=previous
-                />
-                "Previous run"
-                <span id="previous-hint" class="text-faint">
-                    {move || (!has_previous.get()).then_some("(not restarted yet)")}
-                </span>
-            </label>
-            <label class="check self-end">
-                <input
-                    type="checkbox"
-                    prop:checked=move || query.with(|query| query.timestamps)
-                    on:change=timestamps
-                />
-                "Timestamps"
-            </label>
-            <label class="check self-end">
-                <input
-                    type="checkbox"
-                    prop:checked=move || wrap.get()
-                    on:change=move |event| wrap.set(event_target_checked(&event))
-                />
-                "Wrap lines"
-            </label>
-        </div>
+    Options {
+        container: RwSignal::new(query.with_untracked(|query| query.container.clone())),
+        containers: Signal::stored(containers),
+        choose_container: Callback::new(choose_container),
+        lines: lines.into(),
+        change_lines: Callback::new(change_lines),
+        has_previous: has_previous.into(),
+        without_range: "Last 1,000 lines",
+        levels,
+        wrap,
     }
-    .into_any()
 }

@@ -2,11 +2,9 @@
 //! pods shows. Pods that appear join, and lines of pods that are gone stay.
 use super::{
     followed::{self, Lines, MAX_LOGS, Picked, PodKey},
-    level,
+    options::Options,
     pane::Pane,
-    since,
     stage::LogSource,
-    until::UntilField,
 };
 use crate::{
     api::{objects::get_related, resources::pods_of_list},
@@ -15,7 +13,7 @@ use crate::{
     error::UiError,
     format,
     hooks::use_poll,
-    ui::{Choice, SelectField, SkeletonLines, StateMessage, icons},
+    ui::{Choice, SkeletonLines, StateMessage, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{ListQuery, ObjectRef, PodList};
@@ -159,7 +157,7 @@ fn Console(cluster: Uuid, set: PodSet, pods: Memo<PodList>) -> impl IntoView {
     });
     view! {
         <section class="card" aria-label="Log">
-            <Options picked read pods levels wrap />
+            {options(picked, read, pods, levels, wrap).view()}
             <PodPicker picked read pods offered order=set.order() />
             // keyed, as other lines are another pane: those of before are not part of the view
             <For
@@ -189,106 +187,47 @@ fn Console(cluster: Uuid, set: PodSet, pods: Memo<PodList>) -> impl IntoView {
     .into_any()
 }
 
-/// Container, time range, levels, previous run, timestamps, wrapping.
-#[component]
-fn Options(
+/// Returns the options of the logs of several pods.
+fn options(
     picked: RwSignal<Picked>,
     read: RwSignal<Lines>,
     pods: Memo<PodList>,
     levels: RwSignal<String>,
     wrap: RwSignal<bool>,
-) -> impl IntoView {
-    let containers = Memo::new(move |_| {
+) -> Options {
+    let names = Memo::new(move |_| {
         pods.with(|list| {
             let names = list.pods.iter().flat_map(|pod| pod.containers.clone());
             names.collect::<BTreeSet<String>>()
         })
     });
-    let choices = Signal::derive(move || {
+    let containers = Signal::derive(move || {
+        let names = names.get();
+        if names.len() < 2 {
+            return Vec::new();
+        }
         let mut choices = vec![Choice::new("", "All containers")];
-        let names = containers.get().into_iter();
-        choices.extend(names.map(|name| Choice::new(name.clone(), name)));
+        choices.extend(
+            names
+                .into_iter()
+                .map(|name| Choice::new(name.clone(), name)),
+        );
         choices
     });
-    let container = RwSignal::new(String::new());
-    let choose = move |name: String| picked.update(|picked| picked.container = name);
-    let since = RwSignal::new(String::new());
-    let choose_since =
-        move |chosen: String| read.update(|read| read.since = since::seconds(Some(&chosen)));
-    let choose_until = move |until: Option<u32>| {
-        read.maybe_update(|read| std::mem::replace(&mut read.until, until) != until);
-    };
     let has_previous =
         Memo::new(move |_| pods.with(|list| list.pods.iter().any(|pod| !pod.previous.is_empty())));
-    let is_previous = move || read.with(|read| read.previous);
-    view! {
-        <div class="console-head">
-            <Show when=move || containers.with(|names| names.len() > 1)>
-                <div class="w-44">
-                    <SelectField
-                        id="log-container"
-                        label="Container"
-                        value=container
-                        choices
-                        on_change=Callback::new(choose)
-                    />
-                </div>
-            </Show>
-            <div class="w-52">
-                <SelectField
-                    id="log-since"
-                    label="Time range"
-                    value=since
-                    choices=since::choices("Last 200 lines of each")
-                    on_change=Callback::new(choose_since)
-                />
-            </div>
-            <div class="w-56">
-                <UntilField
-                    until=Signal::derive(move || read.with(|read| read.until))
-                    since=Signal::derive(move || read.with(|read| read.since))
-                    on_change=Callback::new(choose_until)
-                />
-            </div>
-            <div class="w-44">
-                <SelectField id="log-levels" label="Levels" value=levels choices=level::choices() />
-            </div>
-            <label class="check self-end">
-                <input
-                    type="checkbox"
-                    prop:checked=is_previous
-                    disabled=move || !has_previous.get() && !is_previous()
-                    aria-describedby="previous-hint"
-                    on:change=move |event| {
-                        read.update(|read| read.previous = event_target_checked(&event));
-                    }
-                />
-                "Previous run"
-                <span id="previous-hint" class="text-faint">
-                    {move || (!has_previous.get()).then_some("(not restarted yet)")}
-                </span>
-            </label>
-            <label class="check self-end">
-                <input
-                    type="checkbox"
-                    prop:checked=move || read.with(|read| read.timestamps)
-                    on:change=move |event| {
-                        read.update(|read| read.timestamps = event_target_checked(&event));
-                    }
-                />
-                "Timestamps"
-            </label>
-            <label class="check self-end">
-                <input
-                    type="checkbox"
-                    prop:checked=move || wrap.get()
-                    on:change=move |event| wrap.set(event_target_checked(&event))
-                />
-                "Wrap lines"
-            </label>
-        </div>
+    let choose_container = move |name: String| picked.update(|picked| picked.container = name);
+    Options {
+        container: RwSignal::new(String::new()),
+        containers,
+        choose_container: Callback::new(choose_container),
+        lines: read.into(),
+        change_lines: Callback::new(move |lines: Lines| read.set(lines)),
+        has_previous: has_previous.into(),
+        without_range: "Last 200 lines of each",
+        levels,
+        wrap,
     }
-    .into_any()
 }
 
 /// The pods to choose from, and how many of all are followed.
