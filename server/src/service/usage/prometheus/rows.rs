@@ -129,7 +129,71 @@ fn key(batch: &Batch, node_label: &str, series: &Series) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::usage::prometheus::answer;
+    use crate::{
+        config::prometheus::PrometheusConfig,
+        kube::{clusters::Caches, credential::ClusterTokens},
+        service::usage::prometheus::answer,
+    };
+    use axum::{Router, routing::post};
+    use kube::client::Body;
+    use portico_domain::cluster::ClusterRecord;
+    use serde_json::json;
+    use std::{
+        convert::Infallible,
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    /// Starts a Prometheus without samples for one cluster; the second value counts its queries.
+    async fn counting_prometheus(cluster: Uuid) -> (Prometheus, Arc<AtomicUsize>) {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let queries = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&queries);
+        let answer = move || async move {
+            counter.fetch_add(1, Ordering::SeqCst);
+            r#"{"status":"success","data":{"result":[]}}"#
+        };
+        let router = Router::new().route("/api/v1/query", post(answer));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let config: PrometheusConfig = serde_json::from_value(json!({ "url": url })).unwrap();
+        let record: ClusterRecord = serde_json::from_value(json!({
+            "id": cluster, "name": "acme", "owner_project": "acme",
+            "api_url": "https://127.0.0.1:6443", "sealing_key_file": "unused",
+        }))
+        .unwrap();
+        (Prometheus::new(&config, &[record]).unwrap(), queries)
+    }
+
+    #[tokio::test]
+    async fn need_07_rows_that_a_user_has_read_just_now_are_read_again_for_others_only() {
+        let cluster = Uuid::from_u128(1);
+        let (prometheus, queries) = counting_prometheus(cluster).await;
+        let service = tower::service_fn(|_: http::Request<Body>| async {
+            Ok::<_, Infallible>(http::Response::new(Body::empty()))
+        });
+        let client = kube::Client::new(service, "default");
+        let (tokens, caches) = (ClusterTokens::default(), Arc::new(Caches::default()));
+        let api = |token: &str| {
+            let (subject, caches) = (tokens.subject(&token.into()), Arc::clone(&caches));
+            Api::new(cluster, client.clone(), None, subject, caches)
+        };
+        let (vera, otto) = (api("vera"), api("otto"));
+        let shop = Batch::Namespaces(vec!["shop".to_owned()]);
+        let (one, two) = tokio::join!(
+            prometheus.measure_rows(&vera, &shop),
+            prometheus.measure_rows(&vera, &shop)
+        );
+        assert!(one.unwrap().is_empty() && two.unwrap().is_empty());
+        prometheus.measure_rows(&vera, &shop).await.unwrap();
+        // one for CPU and one for memory
+        assert_eq!(queries.load(Ordering::SeqCst), 2);
+        prometheus.measure_rows(&otto, &shop).await.unwrap();
+        assert_eq!(queries.load(Ordering::SeqCst), 4);
+        let bank = Batch::Namespaces(vec!["bank".to_owned()]);
+        prometheus.measure_rows(&vera, &bank).await.unwrap();
+        assert_eq!(queries.load(Ordering::SeqCst), 6);
+    }
 
     fn series(labels: &str, value: &str) -> Vec<Series> {
         let body = format!(
