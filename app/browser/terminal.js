@@ -2,7 +2,8 @@
 //
 // Frames to the server: bytes are standard input; text is JSON, {"type":"resize",columns,rows}.
 // Frames from the server: bytes are output; text is JSON, {"type":"started"} or
-// {"type":"ended",reason,missing}, where `missing` is the permission that was refused, if one was.
+// {"type":"ended",reason,missing,who_can}, where `missing` is the permission that was refused, if one was,
+// and `who_can` the address of the page that shows who has it.
 import { Terminal } from "@xterm/xterm";
 import { FitAddon } from "@xterm/addon-fit";
 
@@ -99,6 +100,8 @@ class TerminalSession {
     this.status = "";
     /** The permission that is missing, if that is why the terminal is not open. */
     this.missing = null;
+    /** The address of the page that shows who has that permission. */
+    this.whoCan = null;
     this.onstatus = () => {};
     this.onleave = () => {};
   }
@@ -178,6 +181,7 @@ class TerminalSession {
     const socket = new WebSocket(`${scheme}://${location.host}${this.path}`);
     let reason = "";
     let missing = null;
+    let whoCan = null;
     let opened = false;
     socket.binaryType = "arraybuffer";
     socket.onopen = () => {
@@ -191,13 +195,13 @@ class TerminalSession {
         return;
       }
       const message = parsed(data);
-      if (message.type === "ended") ({ reason, missing = null } = message);
+      if (message.type === "ended") ({ reason, missing = null, who_can: whoCan = null } = message);
     };
     socket.onclose = ({ code, reason: closing }) => {
       if (this.socket !== socket) return;
       this.socket = undefined;
       const refused = "No terminal was opened. The container may not run, or your rights may have changed.";
-      this.report(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused), missing);
+      this.report(reason || whyClosed(code, closing) || (opened ? "The connection ended." : refused), missing, whoCan);
     };
     this.socket = socket;
   }
@@ -220,9 +224,10 @@ class TerminalSession {
     this.socket.send(JSON.stringify({ type: "resize", columns, rows }));
   }
 
-  report(text, missing = null) {
+  report(text, missing = null, whoCan = null) {
     this.status = text;
     this.missing = missing;
+    this.whoCan = whoCan;
     this.onstatus(text);
   }
 }
@@ -295,6 +300,9 @@ class TerminalDock extends HTMLElement {
     this.state = document.createElement("span");
     this.state.className = "dock-status";
     this.state.setAttribute("role", "status");
+    this.whoCan = document.createElement("a");
+    this.whoCan.className = "btn btn-small";
+    this.whoCan.textContent = "Who can?";
     this.minimize = button("Minimize", () => this.fold(!this.classList.contains("is-minimized")));
     this.maximize = button("Full screen", () => this.fill(!this.classList.contains("is-fullscreen")));
     head.append(
@@ -352,7 +360,14 @@ class TerminalDock extends HTMLElement {
   }
 
   update() {
-    this.state.textContent = this.shown?.session.status ?? "";
+    const { status = "", whoCan } = this.shown?.session ?? {};
+    this.state.textContent = status;
+    if (whoCan) {
+      this.whoCan.href = whoCan;
+      this.state.after(this.whoCan);
+    } else {
+      this.whoCan.remove();
+    }
     for (const { tab } of this.sessions) tab.setAttribute("aria-pressed", String(tab === this.shown?.tab));
   }
 }

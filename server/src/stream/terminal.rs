@@ -2,8 +2,9 @@
 //!
 //! Binary frames carry input and output. Text frames are JSON: from the browser
 //! `{"type":"resize","columns":80,"rows":24}`; to it `{"type":"started"}` and, at the end,
-//! `{"type":"ended","reason":"…","exit_code":0,"missing":null}`; `missing` is the permission that was
-//! refused ([`RightQuestion`]), if one was.
+//! `{"type":"ended","reason":"…","exit_code":0,"missing":null,"who_can":null}`; `missing` is the
+//! permission that was refused ([`RightQuestion`]), if one was, and `who_can` the address of the page
+//! that shows who has it.
 use super::{PING_INTERVAL, REVIEW_INTERVAL, TOKEN_EXPIRED, check, token_over};
 use crate::session_budgets::{LimitReached, Resource, Share};
 use crate::{
@@ -184,17 +185,22 @@ async fn run(
         Err(end) => end,
     };
     // the browser may have disconnected already
-    let _ = socket.send(ws::Message::Text(last(&end).into())).await;
+    let last = last(&end, &target);
+    let _ = socket.send(ws::Message::Text(last.into())).await;
     let _ = socket.send(ws::Message::Close(None)).await;
 }
 
 /// Returns the text of the last frame.
-fn last(end: &End) -> String {
+fn last(end: &End, target: &Target) -> String {
+    let missing = end.missing.as_deref();
+    let who_can =
+        missing.map(|missing| app::routes::who_can(&target.project, target.cluster, missing));
     let ended = json!({
         "type": "ended",
         "reason": end.message,
         "exit_code": end.exit_code,
         "missing": end.missing,
+        "who_can": who_can,
     });
     ended.to_string()
 }

@@ -13,7 +13,7 @@ fn the_end_of_a_shell_is_reported_with_its_exit_code() {
 }
 
 #[test]
-fn need_31_a_refused_terminal_names_the_missing_permission() {
+fn need_31_a_refused_terminal_names_the_missing_permission_and_leads_to_who_has_it() {
     let question = RightQuestion {
         verb: "get".to_owned(),
         group: String::new(),
@@ -22,12 +22,24 @@ fn need_31_a_refused_terminal_names_the_missing_permission() {
         namespace: Some("shop".to_owned()),
         name: None,
     };
+    let target = Target {
+        project: "p1".to_owned(),
+        cluster: Uuid::from_u128(1),
+        namespace: "shop".to_owned(),
+        pod: "web".to_owned(),
+    };
     let end = End::failed(&ServiceError::lacks(question.clone()));
-    let frame: Value = serde_json::from_str(&last(&end)).unwrap();
+    let frame: Value = serde_json::from_str(&last(&end, &target)).unwrap();
     let missing = serde_json::from_value::<RightQuestion>(frame["missing"].clone());
     assert_eq!(missing.unwrap(), question);
-    let frame: Value = serde_json::from_str(&last(&End::done("over"))).unwrap();
+    assert_eq!(
+        frame["who_can"],
+        "/projects/p1/clusters/00000000-0000-0000-0000-000000000001/access\
+         ?verb=get&resource=pods%2Fexec&namespace=shop#who-can"
+    );
+    let frame: Value = serde_json::from_str(&last(&End::done("over"), &target)).unwrap();
     assert_eq!(frame["missing"], Value::Null);
+    assert_eq!(frame["who_can"], Value::Null);
 }
 
 #[test]
