@@ -1,11 +1,11 @@
-use super::Age;
+use super::{Age, refusal::who_can_at};
 use crate::{
     context::use_session,
     format, routes,
     ui::{Icon, Status, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{AlertRef, Attention};
+use portico_domain::panel::{AlertRef, Attention, AttentionGap};
 use uuid::Uuid;
 
 /// Maximum number of rows that are not folded, so that what follows stays in sight.
@@ -15,8 +15,8 @@ const MAX_UNFOLDED_ROWS: usize = 6;
 #[component]
 pub fn AttentionList(
     items: Vec<Attention>,
-    /// What could not be checked, in words.
-    gaps: Vec<String>,
+    /// What could not be checked.
+    gaps: Vec<AttentionGap>,
     /// Shows the cluster of each; left out on the cluster's own page.
     #[prop(optional)]
     with_cluster: bool,
@@ -33,43 +33,50 @@ pub fn AttentionList(
         };
         view! { <div class="px-4.5 py-3"><Status tone text /></div> }
     });
-    let mut items = items;
+    let mut items: Vec<AnyView> = items
+        .into_iter()
+        .map(|item| attention_row(item, &project, with_cluster))
+        .collect();
     let later = items.split_off(items.len().min(MAX_UNFOLDED_ROWS));
-    let row = |item| view! { <li>{attention_row(item, &project, with_cluster)}</li> };
-    let more = (!later.is_empty()).then(|| {
-        let label = format!("Show {} more", format::count(later.len()));
-        let rows = later.into_iter().map(row).collect_view();
-        view! { <Folded label><ul class="rows">{rows}</ul></Folded> }
-    });
-    let rows = items.into_iter().map(row).collect_view();
-    let gaps = (!gaps.is_empty()).then(|| {
-        let gaps = gaps
-            .into_iter()
-            .map(|gap| view! { <li class="text-muted">{gap}</li> });
-        let gaps = gaps.collect_view();
-        view! { <Folded label="Not checked"><ul class="rows">{gaps}</ul></Folded> }
-    });
+    let more = format!("Show {} more", format::count(later.len()));
+    let gaps: Vec<AnyView> = gaps.into_iter().map(gap_row).collect();
     view! {
         {nothing}
-        <ul class="rows">{rows}</ul>
-        {more}
-        {gaps}
+        {list(items)}
+        {folded(more, later)}
+        {folded("Not checked".to_owned(), gaps)}
     }
     .into_any()
 }
 
-#[component]
-fn Folded(#[prop(into)] label: String, children: Children) -> impl IntoView {
-    view! {
+fn list(rows: Vec<AnyView>) -> AnyView {
+    let rows = rows
+        .into_iter()
+        .map(|row| view! { <li>{row}</li> })
+        .collect_view();
+    view! { <ul class="rows">{rows}</ul> }.into_any()
+}
+
+/// Returns rows that are shown on request; nothing if there are none.
+fn folded(label: String, rows: Vec<AnyView>) -> Option<AnyView> {
+    if rows.is_empty() {
+        return None;
+    }
+    let folded = view! {
         <details class="fold attention-more">
             <summary>
                 <Icon icon=icons::CHEVRON_RIGHT />
                 {label}
             </summary>
-            {children()}
+            {list(rows)}
         </details>
-    }
-    .into_any()
+    };
+    Some(folded.into_any())
+}
+
+fn gap_row(gap: AttentionGap) -> AnyView {
+    let link = gap.who_can.map(who_can_at);
+    view! { <p class="text-muted">{gap.text} " " {link}</p> }.into_any()
 }
 
 fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView {

@@ -20,8 +20,12 @@ pub fn who_can_here(missing: &RightQuestion) -> Option<String> {
 
 /// Returns the link of a refusal; nothing for one that no permission would lift.
 pub fn who_can_link(missing: Option<&RightQuestion>) -> Option<AnyView> {
-    let href = who_can_here(missing?)?;
-    Some(view! { <a href=href>"Who can?"</a> }.into_any())
+    Some(who_can_at(who_can_here(missing?)?))
+}
+
+/// Returns the link of a refusal to an address.
+pub fn who_can_at(href: String) -> AnyView {
+    view! { <a href=href>"Who can?"</a> }.into_any()
 }
 
 /// Returns the missing permission by name, with the link.

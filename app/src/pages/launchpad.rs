@@ -10,7 +10,9 @@ use crate::{
     ui::{Badge, Banner, Icon, SkeletonCards, SkeletonLines, StateMessage, Status, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{AppCard, AppKind, Attention, ClusterCard, Launchpad as Data};
+use portico_domain::panel::{
+    AppCard, AppKind, Attention, AttentionGap, ClusterCard, Launchpad as Data,
+};
 use std::time::Duration;
 
 #[component]
@@ -117,7 +119,7 @@ fn full(data: Data, project: &str) -> AnyView {
     .into_any()
 }
 
-fn attention(items: Vec<Attention>, gaps: Vec<String>) -> AnyView {
+fn attention(items: Vec<Attention>, gaps: Vec<AttentionGap>) -> AnyView {
     view! {
         <section aria-labelledby="attention">
             <div class="section-head">

@@ -11,7 +11,7 @@ use crate::caller::Caller;
 use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
-    panel::{ClusterCard, Health, Launchpad},
+    panel::{AttentionGap, ClusterCard, Health, Launchpad},
 };
 use std::sync::Arc;
 
@@ -58,7 +58,8 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
         // without a right there, the caller could do nothing
         if card.rights_hint.is_none() {
             troubles.extend(findings.troubles);
-            pad.attention_gaps.extend(findings.gaps);
+            let gaps = attention::gap_rows(findings.gaps, &project.id, card.id);
+            pad.attention_gaps.extend(gaps);
         }
         pad.clusters.push(card);
     }
@@ -111,7 +112,7 @@ async fn look_at(
 }
 
 /// Returns every firing alert that the caller may read, and the apps that could not be queried.
-async fn firing(services: &Services, caller: &Caller) -> (Vec<Fired>, Vec<String>) {
+async fn firing(services: &Services, caller: &Caller) -> (Vec<Fired>, Vec<AttentionGap>) {
     let (mut fired, mut gaps) = (Vec::new(), Vec::new());
     for (app, alerts) in services.apps.firing(caller).await {
         match alerts {
@@ -119,7 +120,7 @@ async fn firing(services: &Services, caller: &Caller) -> (Vec<Fired>, Vec<String
                 alert,
                 app: app.clone(),
             })),
-            Err(error) => gaps.push(format!("Alerts: {}", error.message)),
+            Err(error) => gaps.push(AttentionGap::from(format!("Alerts: {}", error.message))),
         }
     }
     (fired, gaps)

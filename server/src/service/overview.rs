@@ -12,8 +12,8 @@ use portico_domain::{
     cluster::ClusterRecord,
     identity::Named,
     panel::{
-        ClusterCard, ClusterOverview, Health, NodeRow, Reading, ResourceRef, RightsSummary, System,
-        TerminalHelp,
+        AttentionGap, ClusterCard, ClusterOverview, Health, NodeRow, Reading, Refusal, ResourceRef,
+        RightsSummary, System, TerminalHelp,
     },
 };
 use serde::Deserialize;
@@ -131,17 +131,18 @@ pub struct Sources<'a> {
 }
 
 /// Returns the whole page. A cluster that does not respond is reported at once, not after every
-/// part of it.
+/// part of it. `project` is the one of the page's URL.
 pub async fn overview(
     api: Api,
     record: &ClusterRecord,
+    project: &str,
     portico_url: &str,
     asks_for: &str,
     sources: Sources<'_>,
     patience: Duration,
 ) -> ClusterOverview {
     let mut page = match ready(&api).await {
-        Ok(()) => open_page(&api, record, asks_for, sources, patience).await,
+        Ok(()) => open_page(&api, record, project, asks_for, sources, patience).await,
         Err(error) => closed_page(record, &error),
     };
     page.terminal.portico_url = portico_url.to_owned();
@@ -151,6 +152,7 @@ pub async fn overview(
 async fn open_page(
     api: &Api,
     record: &ClusterRecord,
+    project: &str,
     asks_for: &str,
     sources: Sources<'_>,
     patience: Duration,
@@ -188,7 +190,10 @@ async fn open_page(
     let attention = attention::rows(findings.troubles);
     let mut gaps = findings.gaps;
     let rights = rights.unwrap_or_else(|error| {
-        gaps.push(format!("Your rights are not known. {}", error.message));
+        gaps.push(Refusal {
+            reason: format!("Your rights are not known. {}", error.message),
+            missing: error.missing,
+        });
         Vec::new()
     });
     if !rights.is_empty() {
@@ -198,7 +203,7 @@ async fn open_page(
     ClusterOverview {
         card,
         attention,
-        attention_gaps: gaps,
+        attention_gaps: attention::gap_rows(gaps, project, record.id),
         version: version
             .ok()
             .map(|version| support::support(&version, today)),
@@ -215,7 +220,7 @@ fn closed_page(record: &ClusterRecord, error: &KubeError) -> ClusterOverview {
     let why = error.sentence();
     ClusterOverview {
         card: closed_card(record, Health::Failed, why.clone()),
-        attention_gaps: vec![why.clone()],
+        attention_gaps: vec![AttentionGap::from(why.clone())],
         nodes: Reading::Unavailable(why.clone()),
         capacity: Reading::Unavailable(why),
         ..frame(record)

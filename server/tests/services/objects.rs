@@ -9,8 +9,8 @@ use app::{
 };
 use portico_assertion::claims::AppAccess;
 use portico_domain::panel::{
-    Action, Attention, Health, ListScope, ObjectRef, Reading, Repository, ResourceRef,
-    RightQuestion,
+    Action, Attention, AttentionGap, Health, ListScope, ObjectRef, Reading, Repository,
+    ResourceRef, RightQuestion,
 };
 
 #[tokio::test]
@@ -340,7 +340,7 @@ async fn what_an_apps_rules_close_is_closed_on_the_panels_own_pages_too() {
         error.message
     );
     let pad = partly.launchpad().await.unwrap();
-    let confirm = |gap: &String| gap.contains("confirm who you are");
+    let confirm = |gap: &AttentionGap| gap.text.contains("confirm who you are");
     assert!(
         pad.attention_gaps.iter().any(confirm),
         "{:?}",

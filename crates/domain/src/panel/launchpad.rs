@@ -44,8 +44,8 @@ impl Health {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launchpad {
     pub attention: Vec<Attention>,
-    /// What could not be checked while collecting `attention`, in words.
-    pub attention_gaps: Vec<String>,
+    /// What could not be checked while collecting `attention`.
+    pub attention_gaps: Vec<AttentionGap>,
     pub clusters: Vec<ClusterCard>,
     pub apps: Vec<AppCard>,
     /// Whom to ask for a role; from the operator's configuration.
@@ -71,6 +71,27 @@ pub struct Attention {
     /// Firing alerts about the same object.
     #[serde(default)]
     pub alerts: Vec<AlertRef>,
+}
+
+/// Something that could not be checked while collecting what needs attention.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttentionGap {
+    /// What, and why not, in words.
+    pub text: String,
+    /// The address of the page that shows who has the permission that is missing, if that is the
+    /// reason. The server builds it, because the first page has no room for code that does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub who_can: Option<String>,
+}
+
+/// A gap for another reason than a missing permission.
+impl From<String> for AttentionGap {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            who_can: None,
+        }
+    }
 }
 
 /// A firing alert, and the app (an Alertmanager) whose page lists it.
@@ -140,7 +161,8 @@ pub struct ClusterOverview {
     pub card: ClusterCard,
     pub api_url: String,
     pub attention: Vec<Attention>,
-    pub attention_gaps: Vec<String>,
+    /// What could not be checked while collecting `attention`.
+    pub attention_gaps: Vec<AttentionGap>,
     pub version: Option<VersionSupport>,
     /// In a large cluster some of the nodes, those with problems first; `card` has their number.
     pub nodes: Reading<Vec<NodeRow>>,

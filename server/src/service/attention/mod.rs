@@ -1,5 +1,8 @@
 //! The attention list: what needs attention in a cluster, worst first, with the reason.
 pub mod alerts;
+mod gaps;
+
+pub use gaps::gap_rows;
 
 use super::{health::Assessment, object, restarts};
 use crate::kube::{
@@ -9,9 +12,10 @@ use crate::kube::{
     table::TableRow,
 };
 use futures::{StreamExt, stream};
+use gaps::CheckedKind;
 use portico_domain::{
     identity::Named,
-    panel::{Attention, Health, ListScope, ObjectRef, ResourceRef},
+    panel::{Attention, Health, ListScope, ObjectRef, Refusal, ResourceRef},
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +30,7 @@ const MAX_CONCURRENT_READS: usize = 6;
 #[derive(Clone, Debug, Default)]
 pub struct Findings {
     pub troubles: Vec<Trouble>,
-    pub gaps: Vec<String>,
+    pub gaps: Vec<Refusal>,
 }
 
 /// Returns the rows for a page.
@@ -73,7 +77,7 @@ impl TroubleKey {
 /// Checks pods, workloads, jobs and claims of every namespace that the caller may read.
 pub async fn look(api: &Api, cluster: &Named) -> Findings {
     // jobs first: a job's reason for its failed pods is more useful than each pod's own
-    let kinds = [
+    let kinds: [CheckedKind; 6] = [
         ("jobs", "batch", "jobs"),
         ("pods", "", "pods"),
         ("deployments", "apps", "deployments"),
@@ -89,41 +93,35 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
         }
         Err(error) => {
             return Findings {
-                gaps: vec![format!("{}: {}", cluster.name, error.sentence())],
+                gaps: vec![gaps::unread(&format!("{}:", cluster.name), error)],
                 ..Findings::default()
             };
         }
     };
     let mut out = Findings::default();
-    let mut refused: BTreeMap<Vec<String>, Vec<&str>> = BTreeMap::new();
+    let mut refused: BTreeMap<Vec<String>, Vec<CheckedKind>> = BTreeMap::new();
     let mut explained = BTreeSet::new();
     let jobs_are_known = results.first().is_some_and(Result::is_ok);
-    for ((words, ..), result) in kinds.into_iter().zip(results) {
+    for (kind, result) in kinds.into_iter().zip(results) {
         match result {
             Ok(mut found) => {
                 if jobs_are_known {
                     found.objects.retain(|assessed| !assessed.of_a_job());
                 }
                 if !found.refused.is_empty() {
-                    refused
-                        .entry(found.refused.clone())
-                        .or_default()
-                        .push(words);
+                    refused.entry(found.refused.clone()).or_default().push(kind);
                 }
                 merge(&mut out.troubles, found, cluster, &mut explained);
             }
-            Err(error) => out
-                .gaps
-                .push(format!("{}: {words}. {}", cluster.name, error.sentence())),
+            Err(error) => {
+                let subject = format!("{}: {}.", cluster.name, kind.0);
+                out.gaps.push(gaps::unread(&subject, error));
+            }
         }
     }
-    for (places, kinds) in refused {
-        out.gaps.push(format!(
-            "{}: {} in {}, which your roles do not let you list",
-            cluster.name,
-            kinds.join(", "),
-            places.join(", ")
-        ));
+    for (namespaces, kinds) in refused {
+        let gap = gaps::not_listed(&cluster.name, &kinds, &namespaces);
+        out.gaps.push(gap);
     }
     out.troubles
         .sort_by(|a, b| worst_first(&a.attention, &b.attention));
@@ -134,10 +132,10 @@ pub async fn look(api: &Api, cluster: &Named) -> Findings {
 pub fn took_too_long(cluster: &Named) -> Findings {
     Findings {
         troubles: Vec::new(),
-        gaps: vec![format!(
+        gaps: vec![Refusal::from(format!(
             "{}: it took too long to look at its workloads",
             cluster.name
-        )],
+        ))],
     }
 }
 

@@ -118,7 +118,10 @@ impl Panel for PanelService {
             details: &services.details,
             prometheus: services.prometheus.as_ref(),
         };
-        let mut page = overview::overview(api, record, &url, &asks_for, sources, patience).await;
+        let project = self.caller.project();
+        let project = project.map_or("", |project| project.id.as_str());
+        let mut page =
+            overview::overview(api, record, project, &url, &asks_for, sources, patience).await;
         page.terminal.system = self.caller.platform().system;
         Ok(page)
     }
