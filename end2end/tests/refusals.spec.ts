@@ -5,6 +5,7 @@ import { createUser, deleteUser, giveRole } from "../support/keystone";
 import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
+import { section } from "../support/sections";
 import { signedIn, signIn, type Account } from "../support/sign-in";
 import { createNamespace, podManifest, podReady, remove, unique } from "../support/workloads";
 
@@ -49,6 +50,24 @@ test.describe("a refusal", () => {
     const answer = page.locator("#who-can");
     await expect(answer.getByLabel("Verb")).toHaveValue("create");
     await expect(answer.getByLabel("Resource")).toHaveValue("rolebindings.rbac.authorization.k8s.io");
+  });
+
+  test("need_31 of what could not be checked leads to who may list it, on the launchpad and in the cluster", async ({ page }) => {
+    await signIn(page, "devi", path.project());
+    for (const address of [path.project(), path.clusterPage()]) {
+      await page.goto(address);
+      const attention = section(page, "Needs attention");
+      await attention.getByText("Not checked", { exact: true }).click();
+      // devi has no role in several namespaces
+      const gap = attention.getByRole("listitem").filter({ hasText: /acme-prod: jobs.* in .*kube-system.*, which your roles do not let you list/ });
+      const link = gap.getByRole("link", { name: "Who can?" });
+      await expect(link).toHaveAttribute("href", `${path.accessPage()}?verb=list&resource=jobs.batch#who-can`);
+      await link.click();
+      const answer = page.locator("#who-can");
+      await expect(answer.getByLabel("Verb")).toHaveValue("list");
+      await expect(answer.getByLabel("Resource")).toHaveValue("jobs.batch");
+      await expect(answer.getByLabel("Namespace")).toHaveValue("");
+    }
   });
 });
 
@@ -126,6 +145,29 @@ test.describe("a user who may get pods, but nothing of them", () => {
       await expect(refused.getByRole("link", { name: "Who can?" })).toHaveAttribute("href", whoCan(subresource));
     }
     await logs.context().close();
+  });
+
+  test("need_31 is led there from a terminal in the dock", async ({ browser }) => {
+    await may("read logs and open terminals");
+    const page = await open(browser, "terminal");
+    await expect(page.locator("#terminal-status")).toHaveText("Connected");
+    await page.getByRole("button", { name: "Move to dock" }).click();
+    const dock = page.getByRole("region", { name: "Terminals" });
+    const link = dock.getByRole("link", { name: "Who can?" });
+    await expect(dock.getByRole("status")).toHaveText("Connected");
+    await expect(link).toHaveCount(0);
+
+    await may("get pods");
+    // the API server takes over the change within a moment
+    await expect(async () => {
+      await dock.getByRole("button", { name: "Connect again" }).click();
+      await expect(dock.getByRole("status")).toContainText('cannot get resource "pods/exec"', { timeout: 3_000 });
+    }).toPass();
+    await expect(link).toHaveAttribute("href", whoCan("exec"));
+    await link.click();
+    await expect(page).toHaveURL(whoCan("exec"));
+    await expect(dock).toBeVisible();
+    await page.context().close();
   });
 });
 
