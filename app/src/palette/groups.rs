@@ -222,6 +222,8 @@ impl Sources {
                 shown,
                 total,
                 failures,
+                late,
+                is_continued,
                 ..
             } => {
                 let more = if total > shown {
@@ -232,11 +234,35 @@ impl Sources {
                 let gaps = if failures.is_empty() {
                     String::new()
                 } else {
-                    format!(" Not searched: {}.", failures.join("; "))
+                    let reasons = failures.join("; ");
+                    format!(" Not searched: {}.", reasons.trim_end_matches('.'))
                 };
-                format!("{options}.{more}{gaps}")
+                let late = match (late.is_empty(), is_continued) {
+                    (true, _) => String::new(),
+                    (false, true) => format!(" Still searching {}…", late.join(", ")),
+                    (false, false) => format!(" Not read in time: {}.", late.join(", ")),
+                };
+                format!("{options}.{more}{gaps}{late}")
             }
         }
+    }
+
+    /// Returns the button that continues a search which a slow cluster did not answer in time.
+    pub fn search_again(self) -> Option<AnyView> {
+        let objects = self.objects;
+        let is_offered = matches!(
+            objects.found(),
+            Found::Hits { late, is_continued: false, .. } if !late.is_empty()
+        );
+        is_offered.then(|| {
+            view! {
+                " "
+                <button type="button" class="btn btn-small" on:click=move |_| objects.search_again()>
+                    "Search again"
+                </button>
+            }
+            .into_any()
+        })
     }
 
     /// Returns the link of a search that was refused.

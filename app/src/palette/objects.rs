@@ -8,6 +8,10 @@ use uuid::Uuid;
 
 /// How long typing has to pause before the server is asked.
 const DEBOUNCE: Duration = Duration::from_millis(150);
+/// How often a search is continued that a slow cluster did not answer in time.
+const MAX_CONTINUATIONS: u8 = 8;
+/// The pause before that.
+const CONTINUATION_PAUSE: Duration = Duration::from_millis(500);
 /// Minimum number of characters that are searched.
 const MIN_CHARACTERS: usize = 2;
 /// Maximum number of objects that are shown.
@@ -24,6 +28,10 @@ pub enum Found {
         shown: usize,
         total: usize,
         failures: Vec<String>,
+        /// Kinds that were not read completely in time.
+        late: Vec<String>,
+        /// The search for these is continued.
+        is_continued: bool,
         /// The permission that is missing, if no kind may be listed.
         missing: Option<Box<RightQuestion>>,
     },
@@ -38,11 +46,13 @@ pub struct ObjectSearch {
     hits: RwSignal<Vec<SearchHit>>,
     found: RwSignal<Found>,
     pending: Timer,
+    continuations: StoredValue<u8>,
 }
 
 impl ObjectSearch {
     pub fn new() -> Self {
         Self {
+            continuations: StoredValue::new(0),
             wanted: StoredValue::new(None),
             cluster: StoredValue::new(None),
             hits: RwSignal::new(Vec::new()),
@@ -71,15 +81,32 @@ impl ObjectSearch {
         if self.wanted.with_value(|wanted| *wanted == question) {
             return;
         }
-        self.wanted.set_value(question.clone());
+        self.wanted.set_value(question);
         self.found.set(Found::Searching);
-        let text = text.to_owned();
-        self.pending.start(DEBOUNCE, move || {
+        self.continuations.set_value(0);
+        self.ask_after(DEBOUNCE);
+    }
+
+    /// Continues a search that a slow cluster did not answer in time: the server has cached what it
+    /// has read meanwhile.
+    pub fn search_again(self) {
+        self.continuations.set_value(0);
+        self.found.set(Found::Searching);
+        self.ask_after(Duration::ZERO);
+    }
+
+    fn ask_after(self, pause: Duration) {
+        let Some(question) = self.wanted.get_value() else {
+            return;
+        };
+        self.pending.start(pause, move || {
             leptos::task::spawn_local(async move {
-                let answer = search_objects(cluster, text).await;
-                let is_current = self.wanted.try_with_value(|wanted| *wanted == question);
+                let answer = search_objects(question.0, question.1.clone()).await;
+                let is_current = self
+                    .wanted
+                    .try_with_value(|wanted| wanted.as_ref() == Some(&question));
                 if is_current == Some(true) {
-                    self.cluster.set_value(Some(cluster));
+                    self.cluster.set_value(Some(question.0));
                     self.take(answer);
                 }
             });
@@ -91,10 +118,18 @@ impl ObjectSearch {
             Ok(answer) => {
                 let kind = self.wanted.with_value(|wanted| wanted.as_ref()?.2.clone());
                 let (hits, total) = of_kind(answer.hits, answer.total, kind.as_ref());
+                let is_continued =
+                    !answer.late.is_empty() && self.continuations.get_value() < MAX_CONTINUATIONS;
+                if is_continued {
+                    self.continuations.update_value(|count| *count += 1);
+                    self.ask_after(CONTINUATION_PAUSE);
+                }
                 self.found.set(Found::Hits {
                     shown: hits.len(),
                     total,
                     failures: answer.failures,
+                    late: answer.late,
+                    is_continued,
                     missing: answer.missing,
                 });
                 self.hits.set(hits);

@@ -32,6 +32,7 @@ pub fn results(palette: Palette) -> AnyView {
         </div>
         <p class="palette-status" role="status">
             {move || sources.status()}
+            {move || sources.search_again()}
             {move || sources.who_can()}
         </p>
     }

@@ -75,6 +75,10 @@ pub struct SearchAnswer {
     pub total: usize,
     /// Kinds that could not be searched, with the reason.
     pub failures: Vec<String>,
+    /// Kinds that were not read completely within the time limit. What was read is cached for some
+    /// seconds, so that the next search gets further.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<String>,
     /// The permission that is missing, if no kind may be listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Box<RightQuestion>>,

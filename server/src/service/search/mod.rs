@@ -51,8 +51,19 @@ const MAX_HITS: usize = 50;
 struct Found {
     hits: Vec<Ranked>,
     failure: Option<String>,
+    /// The kind, if it was not read completely in time.
+    late: Option<String>,
     /// The kind may not be listed anywhere.
     refused: Option<KubeError>,
+}
+
+impl Found {
+    fn late(kind: &str) -> Self {
+        Self {
+            late: Some(kind.to_owned()),
+            ..Self::default()
+        }
+    }
 }
 
 struct Ranked {
@@ -75,9 +86,10 @@ pub async fn search(
 ) -> Result<SearchAnswer, ServiceError> {
     let words = words(text)?;
     let deadline = Instant::now() + SEARCH_TIMEOUT;
-    let catalog = timeout_at(deadline, discovery::catalog(api))
-        .await
-        .unwrap_or(Err(KubeError::Timeout(SEARCH_TIMEOUT.as_secs())))?;
+    let Ok(catalog) = timeout_at(deadline, discovery::catalog(api)).await else {
+        return Ok(answer(vec![Found::late("the kinds of this cluster")]));
+    };
+    let catalog = catalog?;
     let places = Places::default();
     let (words, places) = (&words, &places);
     let searches: Vec<_> = kinds(&catalog)
@@ -112,11 +124,12 @@ fn kinds(catalog: &Catalog) -> impl Iterator<Item = (usize, ResourceKind)> {
 
 fn answer(found: Vec<Found>) -> SearchAnswer {
     let is_refused = found.iter().all(|found| found.refused.is_some());
-    let (mut hits, mut failures) = (Vec::new(), Vec::new());
+    let (mut hits, mut failures, mut late) = (Vec::new(), Vec::new(), Vec::new());
     let mut refused = None;
     for one in found {
         hits.extend(one.hits);
         failures.extend(one.failure);
+        late.extend(one.late);
         refused = refused.or(one.refused);
     }
     let mut missing = None;
@@ -148,6 +161,7 @@ fn answer(found: Vec<Found>) -> SearchAnswer {
             .map(|ranked| ranked.hit)
             .collect(),
         failures,
+        late,
         missing,
     }
 }
@@ -170,9 +184,8 @@ impl KindSearch<'_> {
         match timeout_at(deadline, self.rows(deadline)).await {
             Ok(Ok((rows, is_complete))) => Found {
                 hits: self.matches(&rows, words),
-                failure: (!is_complete)
-                    .then(|| format!("{}: not all were read in time.", self.kind.plural_name())),
-                refused: None,
+                late: (!is_complete).then(|| self.kind.plural_name()),
+                ..Found::default()
             },
             Ok(Err(NotSearched::Kube(error @ KubeError::Refused(_)))) => Found {
                 refused: Some(error),
@@ -180,7 +193,7 @@ impl KindSearch<'_> {
             },
             Ok(Err(NotSearched::Kube(error))) => failed(&error.sentence()),
             Ok(Err(NotSearched::Limit(reason))) => failed(&reason),
-            Err(_) => failed("no answer in time."),
+            Err(_) => Found::late(&self.kind.plural_name()),
         }
     }
 
@@ -347,5 +360,12 @@ mod tests {
         };
         assert_eq!(answer(vec![refused]).missing, Some(Box::new(question)));
         assert_eq!(answer(vec![Found::default()]).missing, None);
+    }
+
+    #[test]
+    fn a_kind_that_was_not_read_in_time_is_not_a_failure() {
+        let answer = answer(vec![Found::late("Pods"), Found::default()]);
+        assert_eq!(answer.late, ["Pods"]);
+        assert!(answer.failures.is_empty());
     }
 }
