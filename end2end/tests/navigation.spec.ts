@@ -289,6 +289,33 @@ test.describe("the command palette", () => {
     await remove(namespace);
   });
 
+  test("a search that a slow cluster does not answer in time continues by itself, and can be repeated", async ({ page }) => {
+    const namespace = await createNamespace("palette");
+    const name = unique("late");
+    await createPod(namespace, name);
+    await signIn(page, "ada", path.clusterPage());
+    // stand-in answers: nothing slows the stack's API server down without slowing the other tests
+    let late = 2;
+    await page.route("**/api/resources/search", async (route) => {
+      if (late-- > 0) await route.fulfill({ json: { hits: [], total: 0, failures: [], late: ["Pods", "Jobs"] } });
+      else await route.fallback();
+    });
+    await openPalette(page);
+    await page.keyboard.type(name);
+    const status = palette(page).getByRole("status");
+    await expect(status).toContainText("Still searching Pods, Jobs…");
+    await expect(palette(page).getByRole("option").filter({ hasText: name })).toBeVisible();
+    await expect(status).not.toContainText("Still searching");
+
+    late = 20;
+    await field(page).fill(`${name} pod`);
+    await expect(status).toContainText("Not read in time: Pods, Jobs.");
+    late = 0;
+    await palette(page).getByRole("button", { name: "Search again" }).click();
+    await expect(palette(page).getByRole("option").filter({ hasText: name })).toBeVisible();
+    await remove(namespace);
+  });
+
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of [1440, 390, 320]) {
       test(`is accessible and fits at ${width} px, ${colorScheme}`, async ({ page }) => {
