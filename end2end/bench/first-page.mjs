@@ -20,11 +20,11 @@ export async function firstPage({ browser, url, cookies }, { path, network }) {
     await session.send("Emulation.setCPUThrottlingRate", { rate: CPU_DIVISOR });
     await page.goto(path, { waitUntil: "commit" });
     const interactive = await page.evaluate(() => window.__interactive);
-    const painted = await page.evaluate(() => window.__probe.firstPaint);
+    const [painted, clicked] = await page.evaluate(async () => [await window.__probe.firstPaint, window.__probe.clicked]);
     await page.waitForLoadState("networkidle");
     const all = [...requests.values()];
     const begin = Math.min(...all.map(({ sent }) => sent));
-    const end = begin + interactive / 1000;
+    const end = begin + clicked / 1000;
     const before = all.filter(({ sent }) => sent <= end);
     const received = messages.filter(({ isSent, at }) => !isSent && at <= end).reduce((sum, { text }) => sum + text.length, 0);
     const sum = (some) => some.reduce((total, { bytes }) => total + bytes, 0);

@@ -55,12 +55,16 @@
     }).observe({ type: "paint", buffered: true });
   });
 
-  /** Resolves once scripts have taken the page over: what only they can open opens. */
+  /**
+   * Resolves once scripts have taken the page over: what only they can open opens. `probe.clicked` is the time of the click
+   * that opened it: what is requested later belongs to the dialog.
+   */
   probe.interactive = () =>
     new Promise((resolve) => {
       const isOpen = () => document.querySelector("dialog[open]") !== null;
       const timer = setInterval(() => {
         if (!isOpen()) {
+          probe.clicked = performance.now();
           const help = [...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "Keyboard shortcuts");
           if (help) help.click();
           else document.body?.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
