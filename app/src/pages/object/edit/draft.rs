@@ -58,22 +58,24 @@ impl Draft {
         let offer = move || {
             self.found.with(Option::is_some).then(|| {
                 view! {
-                    <Banner tone=Tone::Info>
-                        <span class="flex flex-wrap items-center gap-3">
-                            "This tab has changes of this object that were not saved."
-                            <Button
-                                label="Restore unsaved changes"
-                                icon=icons::UNDO
-                                small=true
-                                on_click=move |_| {
-                                    if let Some(found) = self.found.try_update(Option::take).flatten() {
-                                        restore.run(found);
+                    <div class="mb-4">
+                        <Banner tone=Tone::Info>
+                            <span class="flex flex-wrap items-center gap-3">
+                                "This tab has changes of this object that were not saved."
+                                <Button
+                                    label="Restore unsaved changes"
+                                    icon=icons::UNDO
+                                    small=true
+                                    on_click=move |_| {
+                                        if let Some(found) = self.found.try_update(Option::take).flatten() {
+                                            restore.run(found);
+                                        }
                                     }
-                                }
-                            />
-                            <Button label="Discard" small=true on_click=move |_| self.clear() />
-                        </span>
-                    </Banner>
+                                />
+                                <Button label="Discard" small=true on_click=move |_| self.clear() />
+                            </span>
+                        </Banner>
+                    </div>
                 }
             })
         };
