@@ -9,11 +9,10 @@ use portico_lifecycle::idempotency::{
     Attempt, Candidate, Decision, Delivery, MARKER_LABEL, SEARCH_TIME, decide, mark,
 };
 use portico_openstack::magnum::NewCluster;
-use portico_openstack::rest::{Effect, ErrorKind};
+use portico_openstack::rest::Effect;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
-use tokio::time::Instant;
 use uuid::Uuid;
 
 /// How much longer than [`SEARCH_TIME`] Magnum may be unable to list clusters.
@@ -21,9 +20,6 @@ const OUTAGE_TIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// For how long the record of a new cluster may be missing.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// Pause between two looks at a record that is not complete.
-const RECORD_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where attempts are stored, and how long the record of an accepted one may be missing.
 #[derive(Clone, Debug)]
@@ -170,23 +166,11 @@ async fn recorded(
     uuid: Uuid,
 ) -> Result<(), ClusterError> {
     let (magnum, token) = (&connection.magnum, &connection.token);
-    let deadline = Instant::now() + file.patience;
-    loop {
-        let error = match magnum.created_cluster(token, uuid, file.patience).await {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
-        };
-        match &error.kind {
-            ErrorKind::NotFound(_) => {
-                let uuid = uuid.to_string();
-                return Err(ClusterError::NotRecorded { uuid });
-            }
-            // Magnum answers 400 while the record has no node groups yet
-            ErrorKind::Invalid(_) if Instant::now() < deadline => {
-                tokio::time::sleep(RECORD_PAUSE).await;
-            }
-            _ => return Err(error.into()),
-        }
+    match magnum.created_cluster(token, uuid, file.patience).await? {
+        Some(_) => Ok(()),
+        None => Err(ClusterError::NotRecorded {
+            uuid: uuid.to_string(),
+        }),
     }
 }
 
@@ -248,7 +232,7 @@ async fn candidates(connection: &Connection) -> Result<Vec<Candidate>, ClusterEr
 fn is_final(error: &ClusterError, began: Timestamp) -> bool {
     // Magnum answers 400 while the record of a cluster has no node groups yet
     let is_refusal = matches!(error, ClusterError::Service(error)
-        if error.is_refusal() && !matches!(error.kind, ErrorKind::Invalid(_)));
+        if error.is_refusal() && error.status != Some(400));
     let waited = Timestamp::now().duration_since(began);
     is_refusal || waited > SEARCH_TIME.saturating_add(OUTAGE_TIME)
 }

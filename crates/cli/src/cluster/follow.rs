@@ -126,7 +126,7 @@ async fn look(
             return Ok(false);
         }
         // at the end of a deletion, Magnum can answer once with 400
-        Err(error) if matches!(error.kind, ErrorKind::Invalid(_)) => return Ok(false),
+        Err(error) if error.status == Some(400) => return Ok(false),
         Err(error) if !error.is_refusal() => {
             if !seen.is_outage_reported {
                 console.say(format!("{error}; looking again."));

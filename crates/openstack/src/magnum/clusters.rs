@@ -116,28 +116,31 @@ impl Client {
     }
 
     /// Returns a cluster that was just created with this client. The conductor records it after
-    /// Magnum has answered, so it may be missing for about half a second: looks again until it is
-    /// there, or `patience` (at most 30 s) is over.
+    /// Magnum has answered, so it may be missing for about half a second (404), and its node groups
+    /// after that (400): looks again until it is complete, or `patience` (at most 30 s) is over.
+    /// Returns `None` then.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if it is still missing; every other error at once.
+    /// Every other error at once.
     pub async fn created_cluster(
         &self,
         token: &ScopedToken,
         uuid: Uuid,
         patience: Duration,
-    ) -> Result<Cluster, Error> {
+    ) -> Result<Option<Cluster>, Error> {
         let deadline = Instant::now() + patience.min(MAX_PATIENCE);
         let mut delay = FIRST_DELAY;
         loop {
             match self.cluster(token, uuid).await {
-                Err(error) if error.is_not_found() && Instant::now() < deadline => {
-                    let next = Instant::now() + delay;
-                    tokio::time::sleep_until(next.min(deadline)).await;
-                    delay = (delay * 2).min(MAX_DELAY);
-                }
-                result => return result,
+                Err(error) if is_unrecorded(&error) => {}
+                result => return result.map(Some),
             }
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            let next = Instant::now() + delay;
+            tokio::time::sleep_until(next.min(deadline)).await;
+            delay = (delay * 2).min(MAX_DELAY);
         }
     }
 
@@ -218,6 +221,13 @@ impl Client {
         )
         .await
     }
+}
+
+/// Returns whether Magnum has no complete record of a cluster: it answers 404, or 400 while the
+/// record has no node groups ("Invalid input for field/attribute master_count. Value: '0'.").
+fn is_unrecorded(error: &Error) -> bool {
+    let is_incomplete = matches!(error.kind, ErrorKind::Invalid(_)) && error.status == Some(400);
+    error.is_not_found() || is_incomplete
 }
 
 /// Returns whether a cluster belongs to the token's project. Old versions do not name the project,

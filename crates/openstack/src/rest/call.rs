@@ -133,14 +133,18 @@ impl RestClient {
             operation
         );
         let sent = self.send(service, url, token, &call).instrument(span).await;
-        let (request_id, result) = match sent {
-            Ok(answer) => (answer.request_id.clone(), understand(&answer)),
-            Err(kind) => (None, Err(kind)),
+        let (status, request_id, result) = match sent {
+            Ok(answer) => {
+                let status = Some(answer.status.as_u16());
+                (status, answer.request_id.clone(), understand(&answer))
+            }
+            Err(kind) => (None, None, Err(kind)),
         };
         let result = result.map_err(|kind| Error {
             effect: effect(&call, &kind),
             kind: without_token(kind, token),
             request_id,
+            status,
             ..Error::new(service, operation, ErrorKind::InvalidToken)
         });
         metrics::record(service, operation, started.elapsed(), &result);

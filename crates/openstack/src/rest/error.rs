@@ -15,6 +15,8 @@ pub struct Error {
     /// The service's own ID of the request (`x-openstack-request-id`), by which the cloud's
     /// operators find it in their logs; `None` if there was no answer.
     pub request_id: Option<String>,
+    /// The status of the answer; `None` if there was none.
+    pub status: Option<u16>,
     /// Whether the request may have had its effect although the call failed.
     pub effect: Effect,
     pub kind: ErrorKind,
@@ -102,6 +104,7 @@ impl Error {
             service,
             operation,
             request_id: None,
+            status: None,
             effect: Effect::None,
             kind: kind.into(),
         }

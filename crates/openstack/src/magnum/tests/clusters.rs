@@ -24,6 +24,7 @@ async fn a_cluster_of_ones_own_may_be_missing_for_a_moment() {
     let server = magnum("1.14", move |_| {
         match count.fetch_add(1, Ordering::SeqCst) {
             0 | 1 => not_found(),
+            2 => without_node_groups(),
             _ => Reply::Json(200, cluster(CLUSTER, "a", PROJECT)),
         }
     })
@@ -38,27 +39,31 @@ async fn a_cluster_of_ones_own_may_be_missing_for_a_moment() {
     );
     let patience = Duration::from_secs(5);
     let found = client.created_cluster(&token, uuid(), patience).await;
-    assert_eq!(found.unwrap().uuid, uuid());
-    assert_eq!(calls(&server).len(), 3);
+    assert_eq!(found.unwrap().unwrap().uuid, uuid());
+    assert_eq!(calls(&server).len(), 4);
 }
 
 #[tokio::test]
 async fn patience_ends_and_other_errors_end_it_at_once() {
-    let server = magnum("1.14", |_| not_found()).await;
-    let patience = Duration::from_millis(250);
-    let error = client()
-        .created_cluster(&server.token(), uuid(), patience)
-        .await;
-    assert!(error.unwrap_err().is_not_found());
-    // at 0, 100 and 250 ms
-    assert_eq!(calls(&server).len(), 3);
-    let server = magnum("1.14", |_| Reply::Json(403, json!({"errors": []}))).await;
-    let patience = Duration::from_secs(5);
-    let error = client()
-        .created_cluster(&server.token(), uuid(), patience)
-        .await;
-    assert!(matches!(error.unwrap_err().kind, ErrorKind::Forbidden(_)));
-    assert_eq!(calls(&server).len(), 1);
+    for unrecorded in [not_found(), without_node_groups()] {
+        let server = magnum("1.14", move |_| unrecorded.clone()).await;
+        let patience = Duration::from_millis(250);
+        let found = client()
+            .created_cluster(&server.token(), uuid(), patience)
+            .await;
+        assert_eq!(found.unwrap(), None);
+        // at 0, 100 and 250 ms
+        assert_eq!(calls(&server).len(), 3);
+    }
+    for status in [401, 403, 405, 409, 422, 500] {
+        let server = magnum("1.14", move |_| Reply::Json(status, json!({"errors": []}))).await;
+        let patience = Duration::from_secs(5);
+        let error = client()
+            .created_cluster(&server.token(), uuid(), patience)
+            .await;
+        assert_eq!(error.unwrap_err().status, Some(status));
+        assert_eq!(calls(&server).len(), 1, "{status}");
+    }
 }
 
 #[tokio::test]

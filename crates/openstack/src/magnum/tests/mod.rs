@@ -55,6 +55,14 @@ fn cluster(uuid: &str, name: &str, project: &str) -> Value {
            "created_at": "2026-11-21T11:13:55+00:00"})
 }
 
+/// What Magnum answers between the record of a cluster and those of its node groups.
+fn without_node_groups() -> Reply {
+    let detail = "Invalid input for field/attribute master_count. Value: '0'.";
+    let error = json!({"status": 400, "code": "client", "title": "x", "links": [],
+                       "detail": detail});
+    Reply::Json(400, json!({"errors": [error]}))
+}
+
 /// The calls but those for versions, without queries.
 fn calls(server: &TestServer) -> Vec<String> {
     let received = server.received().into_iter();
