@@ -110,6 +110,15 @@ pub struct Cluster {
     pub updated_at: Option<Timestamp>,
 }
 
+/// Between what the number of nodes of a group must stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// `min_node_count`.
+    pub min: u32,
+    /// `max_node_count`; `None`: no maximum.
+    pub max: Option<u32>,
+}
+
 /// A node group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeGroup {
@@ -120,8 +129,8 @@ pub struct NodeGroup {
     pub is_default: bool,
     pub flavor: Option<String>,
     pub node_count: u32,
-    pub min_node_count: u32,
-    pub max_node_count: Option<u32>,
+    /// `None`: not read. Magnum's list of node groups has default ones, and not the group's.
+    pub bounds: Option<Bounds>,
     /// Its own state, which can differ from that of the cluster.
     pub status: Status,
     /// `status_reason`.

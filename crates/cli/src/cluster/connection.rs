@@ -79,7 +79,7 @@ impl Connection {
         &self,
         cluster: Uuid,
     ) -> Result<Listing<magnum::NodeGroupSummary>, ClusterError> {
-        if self.features().await?.check(Feature::NodeGroups).is_err() {
+        if !self.has_node_groups().await? {
             return Ok(Listing {
                 items: Vec::new(),
                 cut: None,
@@ -88,7 +88,12 @@ impl Connection {
         Ok(self.magnum.node_groups(&self.token, cluster).await?)
     }
 
-    /// Returns the node groups with what the list does not have: bounds, labels and taints.
+    async fn has_node_groups(&self) -> Result<bool, ClusterError> {
+        Ok(self.features().await?.check(Feature::NodeGroups).is_ok())
+    }
+
+    /// Returns the node groups with what the list does not have: bounds, labels and taints. This is
+    /// one more request for each group.
     ///
     /// # Errors
     /// As [`Self::groups`]; [`ClusterError::Incomplete`] if one may be missing.
@@ -96,16 +101,15 @@ impl Connection {
         &self,
         cluster: Uuid,
     ) -> Result<Vec<magnum::NodeGroup>, ClusterError> {
-        let listing = self.groups(cluster).await?;
-        if let Some(cut) = listing.cut {
-            return Err(ClusterError::Incomplete(cut));
+        if !self.has_node_groups().await? {
+            return Ok(Vec::new());
         }
-        let mut groups = Vec::new();
-        for group in listing.items {
-            let detail = self.magnum.node_group(&self.token, cluster, group.uuid);
-            groups.push(detail.await?);
+        let listing = self.magnum.detailed_node_groups(&self.token, cluster);
+        let listing = listing.await?;
+        match listing.cut {
+            Some(cut) => Err(ClusterError::Incomplete(cut)),
+            None => Ok(listing.items),
         }
-        Ok(groups)
     }
 
     /// Returns the template of a cluster, which names the driver; it may have been deleted.

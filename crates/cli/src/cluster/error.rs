@@ -22,7 +22,7 @@ pub enum ClusterError {
     Service(#[from] rest::Error),
     #[error(transparent)]
     Spec(#[from] SpecError),
-    #[error("the list of clusters is incomplete ({0}), so nothing was concluded from it")]
+    #[error("a list of Magnum is incomplete ({0}), so nothing was concluded from it")]
     Incomplete(rest::Cut),
     /// Checks failed before anything was sent.
     #[error("{text}")]

@@ -1,6 +1,6 @@
 //! Magnum's objects as the engine has them.
 use portico_lifecycle::driver::{Driver, DriverHints};
-use portico_lifecycle::model::{Cluster, NodeGroup, Template};
+use portico_lifecycle::model::{Bounds, Cluster, NodeGroup, Template};
 use portico_lifecycle::status::Status;
 use portico_openstack::magnum;
 use std::collections::BTreeMap;
@@ -74,7 +74,7 @@ pub fn cluster(cluster: &magnum::Cluster, template: Option<&magnum::ClusterTempl
     }
 }
 
-/// Returns a node group without the labels and taints of its nodes, which a list does not have.
+/// Returns a node group without what a list does not have: bounds, and labels and taints of its nodes.
 pub fn group(group: &magnum::NodeGroupSummary) -> NodeGroup {
     NodeGroup {
         uuid: group.uuid.to_string(),
@@ -83,8 +83,7 @@ pub fn group(group: &magnum::NodeGroupSummary) -> NodeGroup {
         is_default: group.is_default,
         flavor: group.flavor_id.clone(),
         node_count: group.node_count,
-        min_node_count: group.min_node_count,
-        max_node_count: group.max_node_count,
+        bounds: None,
         status: Status::parse(group.status.as_ref().map_or("", magnum::Status::as_str)),
         reason: None,
         node_labels: BTreeMap::new(),
@@ -100,6 +99,10 @@ pub fn detailed_group(detail: &magnum::NodeGroup) -> NodeGroup {
         format!("{}{value}:{}", taint.key, taint.effect.as_str())
     };
     NodeGroup {
+        bounds: Some(Bounds {
+            min: detail.min_node_count,
+            max: detail.max_node_count,
+        }),
         reason: detail.status_reason.clone(),
         node_labels: detail.node_labels.clone(),
         node_taints: detail.node_taints.iter().map(taint).collect(),

@@ -2,7 +2,7 @@
 use super::{Action, Impact, Offer, Present, Step, count, immutable::existing_group};
 use crate::{
     capabilities::Feature,
-    model::NodeGroup,
+    model::{Bounds, NodeGroup},
     spec::{ClusterDocument, NodeGroupSpec},
 };
 
@@ -40,12 +40,11 @@ pub fn create(group: &NodeGroupSpec, offer: Offer) -> Step {
 pub fn of_new_default(group: &NodeGroupSpec, offer: Offer) -> Vec<Step> {
     let mut steps = Vec::new();
     if group.min.is_some() || group.max.is_some() {
-        steps.push(bounds(
-            &group.name,
-            group.min.unwrap_or(0),
-            group.max,
-            offer,
-        ));
+        let limits = Bounds {
+            min: group.min.unwrap_or(0),
+            max: group.max,
+        };
+        steps.push(bounds(&group.name, limits, offer));
     }
     if !group.labels.is_empty() || !group.taints.is_empty() {
         steps.push(labels_and_taints(group, offer));
@@ -149,22 +148,28 @@ fn change(existing: &NodeGroup, group: &NodeGroupSpec, offer: Offer) -> Vec<Step
     let now = existing.node_count;
     let wanted = group.replicas.unwrap_or(now);
     let name = &existing.name;
-    let present = (existing.min_node_count, existing.max_node_count);
-    let target = (
-        group.min.unwrap_or(existing.min_node_count),
-        group.max.or(existing.max_node_count),
-    );
-    let first = (
-        if target.0 <= now { target.0 } else { present.0 },
-        if target.1.is_none_or(|max| max >= now) {
-            target.1
+    let present = existing.bounds.unwrap_or_default();
+    let target = Bounds {
+        min: group.min.unwrap_or(present.min),
+        max: group.max.or(present.max),
+    };
+    let first = Bounds {
+        min: if target.min <= now {
+            target.min
         } else {
-            present.1
+            present.min
         },
-    );
+        max: if target.max.is_none_or(|max| max >= now) {
+            target.max
+        } else {
+            present.max
+        },
+    };
+    // what was not read cannot be compared
+    let is_unknown = existing.bounds.is_none() && (group.min.is_some() || group.max.is_some());
     let mut steps = Vec::new();
-    if first != present {
-        steps.push(bounds(name, first.0, first.1, offer));
+    if first != present || is_unknown {
+        steps.push(bounds(name, first, offer));
     }
     if wanted != now {
         let mut step = resize(name, now, wanted, "node");
@@ -172,7 +177,7 @@ fn change(existing: &NodeGroup, group: &NodeGroupSpec, offer: Offer) -> Vec<Step
         steps.push(step);
     }
     if target != first {
-        let mut step = bounds(name, target.0, target.1, offer);
+        let mut step = bounds(name, target, offer);
         step.refusal = step.refusal.or_else(|| out_of_bounds(wanted, target));
         steps.push(step);
     }
@@ -188,7 +193,7 @@ fn is_relabelled(existing: &NodeGroup, group: &NodeGroupSpec) -> bool {
         || (!taints.is_empty() && taints != existing.node_taints)
 }
 
-fn out_of_bounds(wanted: u32, (min, max): (u32, Option<u32>)) -> Option<String> {
+fn out_of_bounds(wanted: u32, Bounds { min, max }: Bounds) -> Option<String> {
     let is_outside = wanted < min || max.is_some_and(|max| wanted > max);
     is_outside.then(|| {
         let max = max.map_or_else(|| "any number".to_owned(), |max| max.to_string());
@@ -196,7 +201,7 @@ fn out_of_bounds(wanted: u32, (min, max): (u32, Option<u32>)) -> Option<String> 
     })
 }
 
-fn bounds(group: &str, min: u32, max: Option<u32>, offer: Offer) -> Step {
+fn bounds(group: &str, Bounds { min, max }: Bounds, offer: Offer) -> Step {
     let to = max.map_or_else(
         || "without a maximum".to_owned(),
         |max| format!("at most {max}"),

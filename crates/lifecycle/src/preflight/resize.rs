@@ -3,7 +3,7 @@ use super::Checks;
 use crate::{
     capabilities::{Feature, capability},
     driver::Cloud,
-    model::{Cluster, NodeGroup},
+    model::{Bounds, Cluster, NodeGroup},
     quota::Projection,
     status::{self, Operation},
 };
@@ -84,7 +84,14 @@ pub fn before_resize(context: &ResizeContext<'_>) -> Checks {
 }
 
 fn bounds(group: &NodeGroup, nodes: u32, checks: &mut Checks) {
-    let (min, max) = (group.min_node_count, group.max_node_count);
+    let Some(Bounds { min, max }) = group.bounds else {
+        let text = format!(
+            "The bounds of {} could not be read: Magnum refuses a size outside of them.",
+            group.name
+        );
+        checks.warn("Bounds", text);
+        return;
+    };
     if nodes < min {
         let text = format!("{nodes} is below the minimum {min} of {}.", group.name);
         checks.block("Bounds", text);

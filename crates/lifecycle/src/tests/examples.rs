@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use crate::{
     driver::{ApiVersion, Cloud, Driver, Evidence, Family},
     labels::Labels,
-    model::{Cluster, NodeGroup, Template},
+    model::{Bounds, Cluster, NodeGroup, Template},
     status::Status,
 };
 
@@ -87,8 +87,7 @@ pub(super) fn workers(name: &str, node_count: u32) -> NodeGroup {
         is_default: name == "default-worker",
         flavor: Some("m1.small".to_owned()),
         node_count,
-        min_node_count: 0,
-        max_node_count: None,
+        bounds: Some(Bounds::default()),
         status: Status::parse("CREATE_COMPLETE"),
         reason: None,
         node_labels: BTreeMap::new(),

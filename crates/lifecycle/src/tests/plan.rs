@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::examples::{NEWEST, cluster, driver, masters, template, workers};
 use crate::{
     driver::{ApiVersion, Cloud, Family},
-    model::{Cluster, NodeGroup, Template},
+    model::{Bounds, Cluster, NodeGroup, Template},
     plan::{Action, Impact, Plan, PlanContext, Present, plan},
     spec::{ClusterDocument, effective},
 };
@@ -73,6 +73,11 @@ fn resize(group: &str, from: u32, to: u32) -> Action {
         from,
         to,
     }
+}
+
+fn limits(min: u32, max: u32) -> Option<Bounds> {
+    let max = Some(max);
+    Some(Bounds { min, max })
 }
 
 fn bounds(group: &str, min: u32, max: Option<u32>) -> Action {
@@ -197,7 +202,7 @@ fn a_group_that_is_not_named_stays_unless_pruned() {
 #[test]
 fn bounds_outside_the_present_size_are_set_around_the_resize() {
     let mut case = Case::new();
-    case.groups[1].max_node_count = Some(3);
+    case.groups[1].bounds = limits(0, 3);
     // the minimum is above the present size: it follows the resize
     let grown = case.plan(json!({
         "nodeGroups": [{ "name": "default-worker", "replicas": 5, "min": 4, "max": 6 }],
@@ -211,7 +216,7 @@ fn bounds_outside_the_present_size_are_set_around_the_resize() {
         ]
     );
     // the maximum is below the present size: it follows the resize
-    case.groups[1].min_node_count = 2;
+    case.groups[1].bounds = limits(2, 3);
     let shrunk = case.plan(json!({
         "nodeGroups": [{ "name": "default-worker", "replicas": 1, "min": 1, "max": 2 }],
     }));
@@ -226,9 +231,21 @@ fn bounds_outside_the_present_size_are_set_around_the_resize() {
 }
 
 #[test]
+fn bounds_that_were_not_read_are_set_only_where_the_file_has_some() {
+    let mut case = Case::new();
+    case.groups[1].bounds = None;
+    let silent = case.plan(json!({ "nodeGroups": [{ "name": "default-worker", "replicas": 3 }] }));
+    assert!(silent.is_empty(), "{silent:?}");
+    let stated = case.plan(json!({
+        "nodeGroups": [{ "name": "default-worker", "replicas": 3, "min": 0 }],
+    }));
+    assert_eq!(actions(&stated), [bounds("default-worker", 0, None)]);
+}
+
+#[test]
 fn a_size_outside_the_bounds_is_refused_with_the_bounds() {
     let mut case = Case::new();
-    case.groups[1].max_node_count = Some(4);
+    case.groups[1].bounds = limits(0, 4);
     let plan = case.plan(json!({ "nodeGroups": [{ "name": "default-worker", "replicas": 9 }] }));
     assert!(refusal(&plan).contains("(0 to 4)"), "{}", refusal(&plan));
 }

@@ -11,7 +11,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// What the list of a cluster's node groups has about each.
+/// What the list of a cluster's node groups has about each. The bounds in it are Magnum's defaults
+/// and not the group's, so they are only in [`NodeGroup`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct NodeGroupSummary {
     pub uuid: Uuid,
@@ -23,11 +24,6 @@ pub struct NodeGroupSummary {
     pub image_id: Option<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub node_count: u32,
-    #[serde(default, deserialize_with = "lenient::or_default")]
-    pub min_node_count: u32,
-    /// `None`: no maximum.
-    #[serde(default)]
-    pub max_node_count: Option<u32>,
     /// `master`, `worker`, or a word of the user's.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub role: String,
@@ -58,6 +54,11 @@ impl NodeGroupSummary {
 pub struct NodeGroup {
     #[serde(flatten)]
     pub summary: NodeGroupSummary,
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub min_node_count: u32,
+    /// `None`: no maximum.
+    #[serde(default)]
+    pub max_node_count: Option<u32>,
     /// The UUID of the cluster.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub cluster_id: String,
@@ -236,7 +237,7 @@ mod tests {
             (group.summary.name.as_str(), group.summary.role.as_str()),
             ("gpu", "gpu")
         );
-        assert_eq!(group.summary.max_node_count, Some(3));
+        assert_eq!(group.max_node_count, Some(3));
         assert_eq!(group.node_labels["tier"], "gpu");
         assert_eq!(group.node_taints[0].effect, TaintEffect::NoSchedule);
         assert_eq!(group.node_addresses, ["192.0.2.129"]);

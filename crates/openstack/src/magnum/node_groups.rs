@@ -4,12 +4,16 @@ use super::node_group::{NewNodeGroup, NodeGroup, NodeGroupChange, NodeGroupSumma
 use super::patch::body_of;
 use super::version::Feature;
 use crate::rest::{Call, Collection, Error, Listing, PAGE_SIZE, ScopedToken, Service, resolve};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 use uuid::Uuid;
 
+/// Maximum number of groups of one cluster that are read at the same time.
+const MAX_CONCURRENT_READS: usize = 4;
+
 impl Client {
-    /// Returns the node groups of a cluster; [`Self::node_group`] has more about one.
+    /// Returns the node groups of a cluster, without their bounds.
     ///
     /// # Errors
     /// [`crate::rest::ErrorKind::NotAvailable`] before 1.9.
@@ -26,6 +30,26 @@ impl Client {
         };
         self.list(token, &[Feature::NodeGroups], call, &collection)
             .await
+    }
+
+    /// Returns the node groups of a cluster with all that Magnum has about them: reads the list, and
+    /// each group by itself, because the list lacks bounds, reasons, labels and taints.
+    ///
+    /// # Errors
+    /// As [`Self::node_groups`]; [`crate::rest::ErrorKind::NotFound`] if a group disappears
+    /// meanwhile.
+    pub async fn detailed_node_groups(
+        &self,
+        token: &ScopedToken,
+        cluster: Uuid,
+    ) -> Result<Listing<NodeGroup>, Error> {
+        let Listing { items, cut } = self.node_groups(token, cluster).await?;
+        let items: Vec<NodeGroup> = stream::iter(items)
+            .map(|group| self.node_group(token, cluster, group.uuid))
+            .buffered(MAX_CONCURRENT_READS)
+            .try_collect()
+            .await?;
+        Ok(Listing { items, cut })
     }
 
     /// Returns a node group.

@@ -5,6 +5,7 @@ mod upgrade;
 use super::examples::{NEWEST, cluster, driver, masters, workers};
 use crate::{
     driver::Family,
+    model::{Bounds, NodeGroup},
     preflight::{
         Check, Checks, DeletionContext, Level, ResizeContext, before_deletion, before_resize,
     },
@@ -72,7 +73,10 @@ fn a_resize_that_exceeds_the_quota_is_blocked_before_it_is_sent() {
 fn a_resize_respects_bounds_state_and_driver() {
     let settled = cluster("CREATE_COMPLETE");
     let mut group = workers("default-worker", 3);
-    group.max_node_count = Some(4);
+    group.bounds = Some(Bounds {
+        min: 0,
+        max: Some(4),
+    });
     let context = ResizeContext {
         cluster: &settled,
         group: &group,
@@ -91,6 +95,15 @@ fn a_resize_respects_bounds_state_and_driver() {
         one(&above, "Bounds").text,
         "9 is above the maximum 4 of default-worker."
     );
+    let unread = NodeGroup {
+        bounds: None,
+        ..group.clone()
+    };
+    let unread = before_resize(&ResizeContext {
+        group: &unread,
+        ..context.clone()
+    });
+    assert_eq!(one(&unread, "Bounds").level, Level::Warning);
     let busy = cluster("UPDATE_IN_PROGRESS");
     let while_busy = before_resize(&ResizeContext {
         cluster: &busy,

@@ -60,3 +60,43 @@ async fn a_group_is_found_by_its_name_and_is_created_without_a_status() {
         json!({"name": "gpu"})
     );
 }
+
+#[tokio::test]
+async fn bounds_are_those_of_each_group_and_not_those_of_the_list() {
+    const OTHER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0f";
+    let group = |uuid: &str, min: u32| {
+        json!({"uuid": uuid, "name": uuid, "node_count": 3, "min_node_count": min,
+               "max_node_count": min + 4})
+    };
+    let path = format!("clusters/{CLUSTER}/nodegroups");
+    let server = magnum("1.14", move |request| {
+        // as the real Magnum: the list has default bounds
+        let body = match request.path().rsplit('/').next() {
+            Some(CLUSTER) => group(CLUSTER, 1),
+            Some(OTHER) => group(OTHER, 2),
+            _ => json!({"nodegroups": [group(CLUSTER, 0), group(OTHER, 0)]}),
+        };
+        Reply::Json(200, body)
+    })
+    .await;
+    let groups = client()
+        .detailed_node_groups(&server.token(), uuid())
+        .await
+        .unwrap();
+    assert_eq!(groups.cut, None);
+    let bounds: Vec<_> = groups
+        .items
+        .iter()
+        .map(|group| (group.min_node_count, group.max_node_count))
+        .collect();
+    // in the order of the list
+    assert_eq!(bounds, [(1, Some(5)), (2, Some(6))]);
+    let mut calls = calls(&server);
+    calls.sort();
+    let expected = [
+        format!("GET {path}"),
+        format!("GET {path}/{CLUSTER}"),
+        format!("GET {path}/{OTHER}"),
+    ];
+    assert_eq!(calls, expected);
+}
