@@ -15,17 +15,12 @@ pub fn of_failure(cluster: &Cluster) -> String {
 
 /// Returns the explanation of a failure, one line for each part; none where nothing has failed.
 pub fn lines(cluster: &Cluster) -> Vec<String> {
-    // that the API of a failed cluster does not answer is a consequence, and not the reason
-    let has_reason = cluster
-        .reason
-        .as_ref()
-        .is_some_and(|text| !text.trim().is_empty());
     let none = BTreeMap::new();
     let failure = explain(&Report {
         status: &cluster.status,
         reason: cluster.reason.as_deref(),
         faults: &cluster.faults,
-        health: if has_reason { &none } else { &cluster.health },
+        health: &cluster.health,
         groups: &none,
         existing: None,
     });

@@ -59,13 +59,18 @@ pub struct Failure {
 }
 
 /// Explains a failure by the text that says most about it: a fault or the reason of a node group is
-/// preferred to a reason of the cluster that is only general.
+/// preferred to a reason of the cluster that is only general. The health of a cluster that failed with a
+/// reason is left out: that its API does not answer is a consequence, and not the reason.
 ///
 /// Returns `None` if nothing has failed and no text was given.
 pub fn explain(report: &Report<'_>) -> Option<Failure> {
-    let reason = report.reason.map(|text| (None, text));
-    let parts = [report.faults, report.groups, report.health]
+    let reason = report.reason.filter(|text| !text.trim().is_empty());
+    let has_cause = reason.is_some() && report.status.is_failed();
+    let reason = reason.map(|text| (None, text));
+    let health = (!has_cause).then_some(report.health);
+    let parts = [report.faults, report.groups]
         .into_iter()
+        .chain(health)
         .flatten()
         .map(|(part, text)| (Some(part.as_str()), text.as_str()));
     let texts: Vec<_> = reason

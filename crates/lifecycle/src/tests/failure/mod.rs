@@ -117,6 +117,24 @@ fn a_health_reason_explains_a_creation_that_is_only_blocked() {
 }
 
 #[test]
+fn the_health_of_a_failed_cluster_explains_it_only_where_there_is_no_reason() {
+    let health = [("api", "The cluster is not accessible.")];
+    for reason in ["No valid host was found.", "something new happened"] {
+        let failure = explained("CREATE_FAILED", Some(reason), [&[], &[], &health], None).unwrap();
+        assert_eq!((failure.raw.as_str(), failure.part), (reason, None));
+    }
+    for reason in [None, Some(" ")] {
+        let failure = explained("CREATE_FAILED", reason, [&[], &[], &health], None).unwrap();
+        assert_eq!(failure.part.as_deref(), Some("api"), "{reason:?}");
+    }
+    // a fault of a node group is a cause too
+    let faults = [("gpu", "No valid host was found.")];
+    let reason = Some("something new happened");
+    let failure = explained("CREATE_FAILED", reason, [&faults, &[], &health], None).unwrap();
+    assert_eq!(failure.part.as_deref(), Some("gpu"));
+}
+
+#[test]
 fn a_failed_change_settles_the_cluster_instead_of_deleting_it() {
     let failure = explained(
         "UPDATE_FAILED",
