@@ -44,6 +44,38 @@ pub struct Attempt {
     pub delivery: Delivery,
 }
 
+impl Attempt {
+    /// Begins an attempt.
+    pub fn new(marker: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            marker: marker.into(),
+            name: name.into(),
+            sent_at: None,
+            delivery: Delivery::NotSent,
+        }
+    }
+
+    /// Notes that the request is about to be sent. The caller stores the attempt before it sends: what
+    /// follows may be a power failure.
+    pub fn begin_sending(&mut self, now: Timestamp) {
+        self.sent_at = Some(now);
+        self.delivery = Delivery::Unknown;
+    }
+
+    /// Notes the UUID that Magnum answered. The attempt stays stored until the cluster has a record:
+    /// until then, another attempt would make a second cluster.
+    pub fn accept(&mut self, uuid: impl Into<String>) {
+        self.delivery = Delivery::Accepted(uuid.into());
+    }
+
+    /// Returns the request with the marker.
+    pub fn marked(&self, request: &Map<String, Value>) -> Map<String, Value> {
+        let mut request = request.clone();
+        mark(&mut request, &self.marker);
+        request
+    }
+}
+
 /// A cluster of the project, from Magnum's list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate {

@@ -80,7 +80,7 @@ pub async fn apply(
         review.warn(console);
         let attempt = AttemptFile::of(attempts, connection, &document.metadata.name)?;
         if args.new_attempt {
-            attempt.forget()?;
+            attempt.forget().await?;
         }
         let uuid = create::send(connection, console, &review, &attempt).await?;
         create::wait(connection, console, &review, uuid, args.timeout).await?;

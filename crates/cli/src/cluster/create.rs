@@ -49,7 +49,7 @@ pub async fn create(
     review.warn(console);
     let attempt = AttemptFile::of(attempts, connection, &review.document.metadata.name)?;
     if args.new_attempt {
-        attempt.forget()?;
+        attempt.forget().await?;
     }
     let uuid = send(connection, console, &review, &attempt).await?;
     if waits {

@@ -6,7 +6,7 @@ use crate::private_file;
 use crate::profile;
 use jiff::{SignedDuration, Timestamp};
 use portico_lifecycle::idempotency::{
-    Attempt, Candidate, Decision, Delivery, MARKER_LABEL, SEARCH_TIME, decide, mark,
+    Attempt, Candidate, Decision, MARKER_LABEL, SEARCH_TIME, decide,
 };
 use portico_openstack::magnum::NewCluster;
 use portico_openstack::rest::Effect;
@@ -88,11 +88,16 @@ impl AttemptFile {
         Ok(private_file::replace(&self.path, &text)?)
     }
 
-    /// Forgets the attempt.
+    /// Forgets the attempt, once no other process works on it.
     ///
     /// # Errors
-    /// If the file cannot be removed.
-    pub fn forget(&self) -> Result<(), ClusterError> {
+    /// If the file cannot be locked or removed.
+    pub async fn forget(&self) -> Result<(), ClusterError> {
+        let _lock = private_file::lock(&self.path).await?;
+        self.remove()
+    }
+
+    fn remove(&self) -> Result<(), ClusterError> {
         Ok(private_file::remove(&self.path)?)
     }
 }
@@ -120,12 +125,7 @@ pub async fn create_once(
             );
             earlier
         }
-        None => Attempt {
-            marker: Uuid::new_v4().to_string(),
-            name: name.to_owned(),
-            sent_at: None,
-            delivery: Delivery::NotSent,
-        },
+        None => Attempt::new(Uuid::new_v4().to_string(), name),
     };
     let began = Timestamp::now();
     let uuid = loop {
@@ -154,7 +154,7 @@ pub async fn create_once(
         }
     };
     recorded(connection, file, uuid).await?;
-    file.forget()?;
+    file.remove()?;
     Ok(uuid)
 }
 
@@ -182,18 +182,15 @@ async fn send(
     attempt: &mut Attempt,
     request: &Map<String, Value>,
 ) -> Result<Option<Uuid>, ClusterError> {
-    let mut body = request.clone();
-    mark(&mut body, &attempt.marker);
-    let body: NewCluster = serde_json::from_value(Value::Object(body))
+    let body = Value::Object(attempt.marked(request));
+    let body: NewCluster = serde_json::from_value(body)
         .map_err(|error| ClusterError::Usage(format!("the request is invalid: {error}")))?;
-    attempt.sent_at = Some(Timestamp::now());
-    attempt.delivery = Delivery::Unknown;
-    // before it is sent: what follows may be a power failure
+    attempt.begin_sending(Timestamp::now());
     file.store(attempt)?;
     let sent = connection.magnum.create_cluster(&connection.token, &body);
     match sent.await {
         Ok(uuid) => {
-            attempt.delivery = Delivery::Accepted(uuid.to_string());
+            attempt.accept(uuid.to_string());
             file.store(attempt)?;
             Ok(Some(uuid))
         }
@@ -206,7 +203,7 @@ async fn send(
             Ok(None)
         }
         Err(error) => {
-            file.forget()?;
+            file.remove()?;
             Err(error.into())
         }
     }

@@ -56,6 +56,29 @@ fn an_accepted_request_is_never_sent_again() {
 }
 
 #[test]
+fn an_attempt_that_was_stored_before_it_was_sent_is_never_sent_again() {
+    let mut attempt = Attempt::new("m1", "shop");
+    assert_eq!(decide(&attempt, Some(&[]), at(0)), Decision::Send);
+    let body = attempt.marked(&Map::new());
+    assert_eq!(body["labels"][MARKER_LABEL], "m1");
+    attempt.begin_sending(at(0));
+    // what is stored is read by another process
+    let stored = serde_json::to_string(&attempt).unwrap();
+    let read: Attempt = serde_json::from_str(&stored).unwrap();
+    for seconds in [0, 60, 9000] {
+        assert_ne!(decide(&read, Some(&[]), at(seconds)), Decision::Send);
+    }
+    attempt.accept("u1");
+    let stored = serde_json::to_string(&attempt).unwrap();
+    let read: Attempt = serde_json::from_str(&stored).unwrap();
+    let nothing: &[Candidate] = &[];
+    for found in [None, Some(nothing)] {
+        let adopted = Decision::Adopt("u1".to_owned());
+        assert_eq!(decide(&read, found, at(9000)), adopted);
+    }
+}
+
+#[test]
 fn a_lost_response_is_found_by_its_marker() {
     let found = [
         candidate("u1", "shop", None, 1),

@@ -144,6 +144,24 @@ async fn case_59_a_request_without_a_record_is_not_repeated() {
 }
 
 #[tokio::test]
+async fn an_accepted_request_is_not_repeated_after_its_record_could_not_be_read() {
+    let is_refused = Arc::new(AtomicBool::new(true));
+    let of_cloud = Arc::clone(&is_refused);
+    let cloud = StandIn::start(vec![], move |request, _| {
+        let is_read = request.path == format!("clusters/{CLUSTER}");
+        (is_read && of_cloud.load(Ordering::SeqCst)).then(|| (403, error("not yet")))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let ran = machine.run(&cloud, &with(&["--no-wait"]), None).await;
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    is_refused.store(false, Ordering::SeqCst);
+    let ran = machine.run(&cloud, &with(&["--no-wait"]), None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("An earlier run"), "{}", ran.err);
+    assert_eq!(cloud.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
 async fn a_record_without_node_groups_is_read_again() {
     let reads = AtomicUsize::new(0);
     let cloud = StandIn::start(vec![], move |request, _| {
