@@ -90,8 +90,12 @@ async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterEr
     let template = connection.template_of(&found).await;
     let cluster = mapping::cluster(&found, template.as_ref());
     let groups = connection.groups(found.uuid).await?;
+    let gap = groups
+        .cut
+        .map(|cut| format!("The list of node groups is incomplete: {cut}."));
     let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();
-    let items = items::find(connection, &cluster, &groups).await;
+    let mut items = items::find(connection, &cluster, &groups).await;
+    items.gaps.extend(gap);
     let family = cluster.driver.family;
     Ok(Doomed {
         uuid: found.uuid,
@@ -151,8 +155,14 @@ async fn report_leftovers(connection: &Connection, console: &mut Console, doomed
     }
     let left = leftovers(&doomed.inventory, after.items);
     if left.is_empty() {
+        // what could not be read, or is missing in an incomplete list, may exist
+        let place = if after.gaps.is_empty() {
+            "the project"
+        } else {
+            "what was checked"
+        };
         console.say(format!(
-            "{} is deleted; nothing of it was found in the project.",
+            "{} is deleted; nothing of it was found in {place}.",
             doomed.cluster.name
         ));
         return;

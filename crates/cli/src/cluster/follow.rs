@@ -55,7 +55,7 @@ pub async fn follow(
             progress.observe(&Snapshot {
                 at: Timestamp::now(),
                 cluster: seen.cluster.as_ref(),
-                groups: &seen.groups,
+                groups: seen.groups.as_deref(),
                 is_api_ready: None,
                 nodes: None,
             });
@@ -100,7 +100,8 @@ fn waited(now: Timestamp, began: Timestamp) -> Duration {
 struct Seen {
     /// `None`: Magnum answered 404.
     cluster: Option<Cluster>,
-    groups: Vec<NodeGroup>,
+    /// `None`: no list was complete yet.
+    groups: Option<Vec<NodeGroup>>,
     /// Whether the user knows that Magnum does not answer.
     is_outage_reported: bool,
 }
@@ -119,7 +120,7 @@ async fn look(
         }
         Err(error) if error.is_not_found() => {
             seen.cluster = None;
-            seen.groups.clear();
+            seen.groups = None;
             return Ok(true);
         }
         Err(error) if error.kind == ErrorKind::InvalidToken && connection.renew().await? => {
@@ -141,7 +142,7 @@ async fn look(
     if let Ok(groups) = connection.groups(following.uuid).await
         && groups.cut.is_none()
     {
-        seen.groups = groups.items.iter().map(mapping::group).collect();
+        seen.groups = Some(groups.items.iter().map(mapping::group).collect());
     }
     Ok(true)
 }

@@ -3,6 +3,7 @@
 //!
 //! The caller polls Magnum and passes each answer with its time. [`Progress`] can be stored, so that
 //! another replica continues with the same times.
+mod nodes;
 mod outcome;
 mod report;
 mod steps;
@@ -10,6 +11,7 @@ mod steps;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use nodes::Nodes;
 pub use outcome::Outcome;
 pub use report::{ProgressReport, StepReport, StepState, Typical};
 pub use steps::StepName;
@@ -64,18 +66,22 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// Returns whether it holds, as far as a snapshot shows.
-    fn is_met(&self, cluster: &Cluster, groups: &[NodeGroup]) -> bool {
-        let find = |name: &str| groups.iter().find(|group| group.name == name);
+    /// Returns whether it holds, as far as a snapshot shows; `None` if that is unknown without the node
+    /// groups.
+    fn is_met(&self, cluster: &Cluster, groups: Option<&[NodeGroup]>) -> Option<bool> {
+        let find = |name: &str| Some(groups?.iter().find(|group| group.name == name));
         match self {
-            Self::Unseen => true,
+            Self::Unseen => Some(true),
+            Self::Template(uuid) => Some(cluster.template == *uuid),
             Self::Size { group, nodes } => {
-                find(group).is_none_or(|group| group.node_count == *nodes)
+                find(group).map(|found| found.is_none_or(|group| group.node_count == *nodes))
             }
-            Self::Template(uuid) => cluster.template == *uuid,
-            Self::GroupExists(name) => find(name).is_some_and(|group| !group.status.is_deletion()),
-            Self::GroupGone(name) => find(name)
-                .is_none_or(|group| group.status.is_deletion() && group.status.is_complete()),
+            Self::GroupExists(name) => {
+                find(name).map(|found| found.is_some_and(|group| !group.status.is_deletion()))
+            }
+            Self::GroupGone(name) => find(name).map(|found| {
+                found.is_none_or(|group| group.status.is_deletion() && group.status.is_complete())
+            }),
         }
     }
 
@@ -109,33 +115,6 @@ impl Mark {
     }
 }
 
-/// Nodes as Kubernetes reports them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Nodes {
-    /// Nodes with the condition Ready.
-    pub ready: u32,
-    /// Nodes of all groups, the control plane too.
-    pub expected: u32,
-    /// Nodes with the version that an upgrade leads to; `None`: not an upgrade, or one that does not
-    /// change the version, such as a newer image.
-    pub upgraded: Option<u32>,
-}
-
-impl Nodes {
-    fn has_upgraded(self) -> bool {
-        self.upgraded.is_some_and(|upgraded| upgraded > 0)
-    }
-
-    fn awaits_upgrade(self) -> bool {
-        self.upgraded
-            .is_some_and(|upgraded| upgraded < self.expected)
-    }
-
-    fn are_upgraded(self) -> bool {
-        self.has_upgraded() && !self.awaits_upgrade()
-    }
-}
-
 /// What one poll found.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'a> {
@@ -143,12 +122,20 @@ pub struct Snapshot<'a> {
     pub at: Timestamp,
     /// `None`: Magnum answered 404.
     pub cluster: Option<&'a Cluster>,
-    /// Empty where the API has no node groups (before 1.9).
-    pub groups: &'a [NodeGroup],
+    /// Empty where the API has no node groups (before 1.9). `None`: they could not be read, or the list
+    /// is incomplete: a group that it lacks may exist.
+    pub groups: Option<&'a [NodeGroup]>,
     /// Portico's own probe of `/readyz`; `None`: not probed.
     pub is_api_ready: Option<bool>,
     /// `None`: Kubernetes was not asked.
     pub nodes: Option<Nodes>,
+}
+
+impl<'a> Snapshot<'a> {
+    /// Returns the node groups that are known.
+    fn known_groups(&self) -> &'a [NodeGroup] {
+        self.groups.unwrap_or_default()
+    }
 }
 
 /// One step as it was observed.
@@ -181,7 +168,8 @@ struct Seen {
     at: Timestamp,
     /// `None`: 404.
     status: Option<Status>,
-    is_goal_met: bool,
+    /// `None`: unknown.
+    is_goal_met: Option<bool>,
     /// Steps whose node group failed.
     failed: Vec<StepName>,
     reason: Option<String>,
@@ -197,7 +185,7 @@ impl Progress {
         let nothing = Snapshot {
             at: accepted_at,
             cluster: None,
-            groups: &[],
+            groups: None,
             is_api_ready: None,
             nodes: None,
         };
@@ -225,11 +213,15 @@ impl Progress {
             (Followed::Change { goal, .. }, Some(cluster)) => {
                 let are_upgraded =
                     self.is_upgrade() && snapshot.nodes.is_some_and(Nodes::are_upgraded);
-                are_upgraded || goal.is_met(cluster, snapshot.groups)
+                if are_upgraded {
+                    Some(true)
+                } else {
+                    goal.is_met(cluster, snapshot.groups)
+                }
             }
-            _ => true,
+            _ => Some(true),
         };
-        self.has_effect |= self.shows_effect(snapshot, is_goal_met);
+        self.has_effect |= self.shows_effect(snapshot, is_goal_met == Some(true));
         self.was_in_progress |= self.shows_work(snapshot);
         let seen = Seen {
             at: snapshot.at,
@@ -346,7 +338,7 @@ impl Progress {
             (_, Some(status)) => {
                 // some releases of magnum-cluster-api leave the old template after an upgrade
                 self.has_effect
-                    && (seen.is_goal_met || self.was_in_progress)
+                    && (seen.is_goal_met == Some(true) || self.was_in_progress)
                     && status.is_complete()
                     && !self.awaits_nodes(seen.nodes)
             }

@@ -49,7 +49,7 @@ impl Progress {
             && !self.was_in_progress
             && status.is_some_and(Status::is_complete)
             && self.last.as_ref().is_some_and(|last| {
-                !last.is_goal_met && !last.nodes.is_some_and(Nodes::has_upgraded)
+                last.is_goal_met == Some(false) && !last.nodes.is_some_and(Nodes::has_upgraded)
             });
         if !self.has_effect || by_another {
             return match self.not_acted_on(elapsed, status) {
@@ -75,8 +75,10 @@ impl Progress {
     }
 
     fn not_acted_on(&self, elapsed: SignedDuration, status: Option<&Status>) -> Option<String> {
-        // without a snapshot nothing is known
-        let observed = self.last.as_ref()?.at.duration_since(self.accepted_at);
+        // without a snapshot, or without its node groups, nothing is known
+        let last = self.last.as_ref()?;
+        last.is_goal_met?;
+        let observed = last.at.duration_since(self.accepted_at);
         if elapsed < EFFECT_TIMEOUT || observed < EFFECT_TIMEOUT {
             return None;
         }

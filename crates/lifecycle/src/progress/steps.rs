@@ -67,7 +67,7 @@ pub fn signs(
     match followed {
         Followed::Creation { .. } => creation(family, snapshot),
         Followed::Change { goal, .. } => {
-            let groups = snapshot.groups.iter().filter(|group| {
+            let groups = snapshot.known_groups().iter().filter(|group| {
                 let is_about = goal.group().is_none_or(|name| name == group.name);
                 is_about && !group.status.is_deletion()
             });
@@ -78,7 +78,7 @@ pub fn signs(
                 .collect()
         }
         Followed::Deletion { .. } => {
-            let groups = snapshot.groups;
+            let groups = snapshot.known_groups();
             let are_gone = !groups.is_empty()
                 && groups
                     .iter()
@@ -108,7 +108,7 @@ fn creation(family: Family, snapshot: &Snapshot<'_>) -> Vec<(StepName, bool)> {
     let has_address = cluster.is_some_and(|cluster| cluster.api_address.is_some());
     steps.push((StepName::ApiAddress, has_address));
     let of_groups: Vec<_> = snapshot
-        .groups
+        .known_groups()
         .iter()
         .filter(|group| !group.status.is_deletion())
         .map(|group| (step_of(group), group.status.is_complete()))
@@ -125,7 +125,7 @@ fn creation(family: Family, snapshot: &Snapshot<'_>) -> Vec<(StepName, bool)> {
 
 /// Returns the steps whose node group failed.
 pub fn failed(snapshot: &Snapshot<'_>) -> Vec<StepName> {
-    let groups = snapshot.groups.iter();
+    let groups = snapshot.known_groups().iter();
     groups
         .filter(|group| group.status.is_failed())
         .map(step_of)
@@ -149,7 +149,7 @@ pub fn reasons(snapshot: &Snapshot<'_>) -> Vec<(StepName, String)> {
         let text = health?.get(part)?;
         (!is_positive(text)).then(|| (step, text.clone()))
     });
-    let of_groups = snapshot.groups.iter().filter_map(|group| {
+    let of_groups = snapshot.known_groups().iter().filter_map(|group| {
         let reason = group.reason.clone().filter(|text| !text.is_empty())?;
         Some((step_of(group), reason))
     });

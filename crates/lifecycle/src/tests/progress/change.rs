@@ -2,9 +2,10 @@
 use super::{Poll, at, report, states};
 use crate::{
     driver::Family,
-    progress::{Followed, Goal, Mark, Nodes, Outcome, Progress},
+    progress::{Followed, Goal, Mark, Nodes, Outcome, Progress, Snapshot},
     status::Operation,
     tests::examples::{masters, workers},
+    version::KubernetesVersion,
 };
 
 fn change(before: &Poll, operation: Operation, goal: Goal) -> Progress {
@@ -14,6 +15,21 @@ fn change(before: &Poll, operation: Operation, goal: Goal) -> Progress {
         goal,
     };
     Progress::new(followed, Family::ClusterApi, at(0))
+}
+
+/// Four nodes in an upgrade, some of which have the new version.
+fn nodes(upgraded: u8) -> Nodes {
+    let (from, to) = (version(31), version(32));
+    let versions = (0..4).map(|index| if index < upgraded { to } else { from });
+    Nodes::new(4, 4).during_upgrade(from, to, versions)
+}
+
+fn version(minor: u16) -> KubernetesVersion {
+    KubernetesVersion {
+        major: 1,
+        minor,
+        patch: 0,
+    }
 }
 
 fn size(nodes: u32) -> Goal {
@@ -114,11 +130,6 @@ fn an_upgrade_is_not_over_before_all_nodes_have_the_version() {
     let mut poll = Poll::of("UPDATE_COMPLETE", 5);
     poll.groups.insert(0, masters(1));
     poll.cluster().template = "new".to_owned();
-    let nodes = |upgraded| Nodes {
-        ready: 4,
-        expected: 4,
-        upgraded: Some(upgraded),
-    };
     poll.nodes = Some(nodes(1));
     poll.seen_by(&mut progress, 6);
     let running = report(&progress, 7);
@@ -143,11 +154,7 @@ fn an_upgrade_that_magnum_shows_nowhere_is_followed_by_its_nodes() {
     let mut progress = change(&before, Operation::Upgrade, goal);
     let mut poll = before.clone();
     for (upgraded, expected) in [(0, false), (1, false), (4, true)] {
-        poll.nodes = Some(Nodes {
-            ready: 4,
-            expected: 4,
-            upgraded: Some(upgraded),
-        });
+        poll.nodes = Some(nodes(upgraded));
         poll.seen_by(&mut progress, 20 + i64::from(upgraded));
         let outcome = report(&progress, 60).outcome;
         assert_eq!(
@@ -156,6 +163,54 @@ fn an_upgrade_that_magnum_shows_nowhere_is_followed_by_its_nodes() {
             "{upgraded}: {outcome:?}"
         );
         assert!(!matches!(outcome, Outcome::NotActedOn(_)));
+    }
+}
+
+#[test]
+fn an_upgrade_to_the_same_version_is_not_over_because_every_node_has_it() {
+    let before = Poll::of("UPDATE_COMPLETE", -10);
+    let goal = Goal::Template("newer-image".to_owned());
+    let mut progress = change(&before, Operation::Upgrade, goal);
+    let mut poll = before.clone();
+    let same = version(32);
+    poll.nodes = Some(Nodes::new(4, 4).during_upgrade(same, same, [same; 4]));
+    poll.seen_by(&mut progress, 20);
+    assert_eq!(report(&progress, 21).outcome, Outcome::Running);
+    // nor does it wait for nodes at the end
+    let mut working = Poll::of("UPDATE_IN_PROGRESS", 22);
+    working.nodes = poll.nodes;
+    working.seen_by(&mut progress, 23);
+    let mut done = Poll::of("UPDATE_COMPLETE", 90);
+    done.cluster().template = "newer-image".to_owned();
+    done.nodes = poll.nodes;
+    done.seen_by(&mut progress, 91);
+    assert_eq!(report(&progress, 92).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn a_group_that_an_incomplete_list_lacks_is_neither_gone_nor_resized() {
+    let gone = Goal::GroupGone("gpu".to_owned());
+    for (before, goal) in [
+        ("CREATE_COMPLETE", gone.clone()),
+        ("UPDATE_COMPLETE", gone),
+        ("UPDATE_COMPLETE", size(5)),
+    ] {
+        let before = Poll::of(before, -10);
+        let mut progress = change(&before, Operation::DeleteNodeGroup, goal);
+        let after = Poll::of("UPDATE_COMPLETE", 1);
+        let mut snapshot = Snapshot {
+            at: at(40),
+            cluster: after.cluster.as_ref(),
+            groups: None,
+            is_api_ready: None,
+            nodes: None,
+        };
+        progress.observe(&snapshot);
+        assert_eq!(report(&progress, 41).outcome, Outcome::Running);
+        snapshot.at = at(50);
+        snapshot.groups = Some(&[]);
+        progress.observe(&snapshot);
+        assert_eq!(report(&progress, 51).outcome, Outcome::Succeeded);
     }
 }
 

@@ -210,11 +210,7 @@ fn a_working_cluster_that_magnum_never_confirms_can_be_used() {
     let mut progress = creation(Family::ClusterApi);
     let mut poll = Poll::of("CREATE_IN_PROGRESS", 0);
     poll.is_api_ready = Some(true);
-    poll.nodes = Some(Nodes {
-        ready: 2,
-        expected: 2,
-        upgraded: None,
-    });
+    poll.nodes = Some(Nodes::new(2, 2));
     poll.seen_by(&mut progress, 82 * 60);
     assert_eq!(report(&progress, 60 * 60).outcome, Outcome::Running);
     let Outcome::Unconfirmed(text) = report(&progress, 82 * 60).outcome else {

@@ -57,7 +57,7 @@ impl Poll {
         progress.observe(&Snapshot {
             at: at(seconds),
             cluster: self.cluster.as_ref(),
-            groups: &self.groups,
+            groups: Some(&self.groups),
             is_api_ready: self.is_api_ready,
             nodes: self.nodes,
         });
