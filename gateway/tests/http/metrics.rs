@@ -195,6 +195,7 @@ fn exported() -> BTreeSet<String> {
     with_local_recorder(&names, || {
         portico_runtime::metrics::describe();
         portico_openstack::keystone::describe_metrics();
+        portico_openstack::rest::describe_metrics();
         portico_store::describe_metrics();
         portico_kube_auth::describe_metrics();
         gateway::describe_metrics();
@@ -231,6 +232,20 @@ fn dashboard_and_rules_ask_only_for_what_is_exported() {
         assert!(asked.len() > 10, "{} asks for little", path.display());
         let unknown: Vec<&String> = asked.difference(&exported).collect();
         assert!(unknown.is_empty(), "{}: {unknown:?}", path.display());
+    }
+}
+
+#[test]
+fn metrics_of_calls_to_openstack_services_are_exported_and_documented() {
+    let exported = exported();
+    let (_, operations) = deploy("../docs/operations.md");
+    let documented = named(&operations);
+    for name in [
+        "portico_openstack_requests_total",
+        "portico_openstack_request_seconds",
+    ] {
+        assert!(exported.contains(name), "{name} is not described");
+        assert!(documented.contains(name), "{name} is not documented");
     }
 }
 
