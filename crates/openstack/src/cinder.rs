@@ -3,8 +3,7 @@
 use crate::lenient;
 use crate::open_enum::open_enum;
 use crate::rest::{
-    AvailabilityZone, Call, Collection, Error, Listing, PAGE_SIZE, QuotaUsage, RestClient,
-    ScopedToken, Service, ZonesAnswer,
+    AvailabilityZone, Call, Error, Listing, PAGE_SIZE, QuotaUsage, RestClient, ScopedToken, Service,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -112,9 +111,8 @@ impl Client {
     /// # Errors
     /// If Cinder cannot be asked or refuses.
     pub async fn limits(&self, token: &ScopedToken) -> Result<VolumeLimits, Error> {
-        let call = Call::get("limits", "limits");
-        let answer: LimitsAnswer = self.rest.read(Service::Cinder, token, call).await?;
-        Ok(answer.limits.absolute.into())
+        let limits: AbsoluteLimits = self.rest.limits(Service::Cinder, token).await?;
+        Ok(limits.into())
     }
 
     /// Returns the project's volumes.
@@ -123,12 +121,9 @@ impl Client {
     /// If Cinder cannot be asked or refuses.
     pub async fn volumes(&self, token: &ScopedToken) -> Result<Listing<Volume>, Error> {
         let call = Call::get("volumes", "volumes/detail").with_query("limit", PAGE_SIZE);
-        let collection = Collection {
-            key: "volumes",
-            id: |volume: &Volume| volume.id.clone(),
-        };
+        let id = |volume: &Volume| volume.id.clone();
         self.rest
-            .list(Service::Cinder, token, call, &collection)
+            .entries(Service::Cinder, token, call, "volumes", id)
             .await
     }
 
@@ -138,12 +133,9 @@ impl Client {
     /// If Cinder cannot be asked or refuses.
     pub async fn snapshots(&self, token: &ScopedToken) -> Result<Listing<Snapshot>, Error> {
         let call = Call::get("snapshots", "snapshots/detail").with_query("limit", PAGE_SIZE);
-        let collection = Collection {
-            key: "snapshots",
-            id: |snapshot: &Snapshot| snapshot.id.clone(),
-        };
+        let id = |snapshot: &Snapshot| snapshot.id.clone();
         self.rest
-            .list(Service::Cinder, token, call, &collection)
+            .entries(Service::Cinder, token, call, "snapshots", id)
             .await
     }
 
@@ -153,12 +145,9 @@ impl Client {
     /// If Cinder cannot be asked or refuses.
     pub async fn volume_types(&self, token: &ScopedToken) -> Result<Listing<VolumeType>, Error> {
         let call = Call::get("volume_types", "types");
-        let collection = Collection {
-            key: "volume_types",
-            id: |volume_type: &VolumeType| volume_type.id.clone(),
-        };
+        let id = |volume_type: &VolumeType| volume_type.id.clone();
         self.rest
-            .list(Service::Cinder, token, call, &collection)
+            .entries(Service::Cinder, token, call, "volume_types", id)
             .await
     }
 
@@ -170,20 +159,8 @@ impl Client {
         &self,
         token: &ScopedToken,
     ) -> Result<Vec<AvailabilityZone>, Error> {
-        let call = Call::get("availability_zones", "os-availability-zone");
-        let answer: ZonesAnswer = self.rest.read(Service::Cinder, token, call).await?;
-        Ok(answer.into())
+        self.rest.availability_zones(Service::Cinder, token).await
     }
-}
-
-#[derive(Deserialize)]
-struct LimitsAnswer {
-    limits: Limits,
-}
-
-#[derive(Deserialize)]
-struct Limits {
-    absolute: AbsoluteLimits,
 }
 
 #[derive(Deserialize)]

@@ -1,9 +1,7 @@
 //! What Portico reads of Glance's API (`image`), version 2: the images.
 use crate::lenient;
 use crate::open_enum::open_enum;
-use crate::rest::{
-    Call, Candidate, Collection, Error, Listing, PAGE_SIZE, RestClient, ScopedToken, Service,
-};
+use crate::rest::{Call, Candidate, Error, Listing, PAGE_SIZE, RestClient, ScopedToken, Service};
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
@@ -110,12 +108,9 @@ impl Client {
     pub async fn images(&self, token: &ScopedToken) -> Result<Listing<Image>, Error> {
         // Glance's own page has 25
         let call = Call::get("images", "images").with_query("limit", PAGE_SIZE);
-        let collection = Collection {
-            key: "images",
-            id: |image: &Image| image.id.clone(),
-        };
+        let id = |image: &Image| image.id.clone();
         self.rest
-            .list(Service::Glance, token, call, &collection)
+            .entries(Service::Glance, token, call, "images", id)
             .await
     }
 }

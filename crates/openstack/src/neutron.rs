@@ -5,8 +5,7 @@
 use crate::lenient;
 use crate::open_enum::open_enum;
 use crate::rest::{
-    Call, Candidate, Collection, Error, ErrorKind, Listing, PAGE_SIZE, QuotaUsage, RestClient,
-    ScopedToken, Service, is_id,
+    Call, Candidate, Error, Listing, PAGE_SIZE, QuotaUsage, RestClient, ScopedToken, Service,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -244,15 +243,10 @@ impl Client {
     /// Returns what the token's project uses, and may use.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] on clouds without Neutron's extension `quota_details`.
+    /// [`crate::rest::ErrorKind::NotFound`] on clouds without Neutron's extension `quota_details`.
     pub async fn quota(&self, token: &ScopedToken) -> Result<NetworkQuota, Error> {
-        if !is_id(&token.project_id) {
-            let kind = ErrorKind::Invalid("this is not the ID of a project".to_owned());
-            return Err(Error::new(Service::Neutron, "quota", kind));
-        }
-        let call = Call::get("quota", format!("quotas/{}/details.json", token.project_id));
-        let answer: QuotaAnswer = self.rest.read(Service::Neutron, token, call).await?;
-        let quota = answer.quota;
+        let path = |project: &str| format!("quotas/{project}/details.json");
+        let quota: QuotaEntries = self.rest.quota(Service::Neutron, token, path).await?;
         let usage = |entry: Option<QuotaEntry>| entry.map(QuotaUsage::from);
         Ok(NetworkQuota {
             networks: usage(quota.network),
@@ -273,20 +267,14 @@ impl Client {
         id: fn(&T) -> String,
     ) -> Result<Listing<T>, Error> {
         let call = call.with_query("limit", PAGE_SIZE);
-        let collection = Collection { key, id };
         self.rest
-            .list(Service::Neutron, token, call, &collection)
+            .entries(Service::Neutron, token, call, key, id)
             .await
     }
 }
 
 fn of_project(call: Call, token: &ScopedToken) -> Call {
     call.with_query("project_id", token.project_id.as_str())
-}
-
-#[derive(Deserialize)]
-struct QuotaAnswer {
-    quota: QuotaEntries,
 }
 
 #[derive(Deserialize)]

@@ -3,8 +3,8 @@
 use crate::lenient;
 use crate::open_enum::open_enum;
 use crate::rest::{
-    AvailabilityZone, Call, Candidate, Collection, Error, Listing, PAGE_SIZE, QuotaUsage,
-    RestClient, ScopedToken, Service, ZonesAnswer,
+    AvailabilityZone, Call, Candidate, Error, Listing, PAGE_SIZE, QuotaUsage, RestClient,
+    ScopedToken, Service,
 };
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -170,9 +170,8 @@ impl Client {
     /// # Errors
     /// If Nova cannot be asked or refuses.
     pub async fn limits(&self, token: &ScopedToken) -> Result<ComputeLimits, Error> {
-        let call = Call::get("limits", "limits");
-        let answer: LimitsAnswer = self.rest.read(Service::Nova, token, call).await?;
-        Ok(answer.limits.absolute.into())
+        let limits: AbsoluteLimits = self.rest.limits(Service::Nova, token).await?;
+        Ok(limits.into())
     }
 
     /// Returns the flavors that the project may use.
@@ -181,12 +180,9 @@ impl Client {
     /// If Nova cannot be asked or refuses.
     pub async fn flavors(&self, token: &ScopedToken) -> Result<Listing<Flavor>, Error> {
         let call = Call::get("flavors", "flavors/detail").with_query("limit", PAGE_SIZE);
-        let collection = Collection {
-            key: "flavors",
-            id: |flavor: &Flavor| flavor.id.clone(),
-        };
+        let id = |flavor: &Flavor| flavor.id.clone();
         self.rest
-            .list(Service::Nova, token, call, &collection)
+            .entries(Service::Nova, token, call, "flavors", id)
             .await
     }
 
@@ -208,9 +204,7 @@ impl Client {
         &self,
         token: &ScopedToken,
     ) -> Result<Vec<AvailabilityZone>, Error> {
-        let call = Call::get("availability_zones", "os-availability-zone");
-        let answer: ZonesAnswer = self.rest.read(Service::Nova, token, call).await?;
-        Ok(answer.into())
+        self.rest.availability_zones(Service::Nova, token).await
     }
 
     /// Returns the project's servers whose name begins with `prefix`, empty for all. The servers
@@ -229,26 +223,12 @@ impl Client {
         if !prefix.is_empty() && prefix.bytes().all(plain) {
             call = call.with_query("name", prefix);
         }
-        let collection = Collection {
-            key: "servers",
-            id: |server: &Server| server.id.clone(),
-        };
-        let servers = self
-            .rest
-            .list(Service::Nova, token, call, &collection)
-            .await?;
-        Ok(servers.filtered(|server| server.name.starts_with(prefix)))
+        let id = |server: &Server| server.id.clone();
+        let servers = self.rest.entries(Service::Nova, token, call, "servers", id);
+        Ok(servers
+            .await?
+            .filtered(|server| server.name.starts_with(prefix)))
     }
-}
-
-#[derive(Deserialize)]
-struct LimitsAnswer {
-    limits: Limits,
-}
-
-#[derive(Deserialize)]
-struct Limits {
-    absolute: AbsoluteLimits,
 }
 
 #[derive(Deserialize)]

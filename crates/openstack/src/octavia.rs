@@ -1,9 +1,7 @@
 //! What Portico reads of Octavia's API (`load-balancer`), version 2: load balancers and quotas.
 use crate::lenient;
 use crate::open_enum::open_enum;
-use crate::rest::{
-    Call, Collection, Error, ErrorKind, Listing, PAGE_SIZE, RestClient, ScopedToken, Service, is_id,
-};
+use crate::rest::{Call, Error, Listing, PAGE_SIZE, RestClient, ScopedToken, Service};
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -88,7 +86,8 @@ impl Client {
     /// Returns the load balancers of the token's project.
     ///
     /// # Errors
-    /// [`ErrorKind::Endpoint`] on a cloud without Octavia; [`ErrorKind::Forbidden`] where it wants
+    /// [`crate::rest::ErrorKind::Endpoint`] on a cloud without Octavia;
+    /// [`crate::rest::ErrorKind::Forbidden`] where it wants
     /// a role of its own (`load-balancer_member`).
     pub async fn load_balancers(
         &self,
@@ -97,11 +96,10 @@ impl Client {
         let call = Call::get("load_balancers", "lbaas/loadbalancers")
             .with_query("project_id", token.project_id.as_str())
             .with_query("limit", PAGE_SIZE);
-        let collection = Collection {
-            key: "loadbalancers",
-            id: |balancer: &LoadBalancer| balancer.id.clone(),
-        };
-        let all = self.rest.list(Service::Octavia, token, call, &collection);
+        let id = |balancer: &LoadBalancer| balancer.id.clone();
+        let all = self
+            .rest
+            .entries(Service::Octavia, token, call, "loadbalancers", id);
         // an admin's token lists those of all projects where the filter is ignored
         let all = all.await?;
         Ok(all.filtered(|balancer| balancer.project_id == token.project_id))
@@ -112,25 +110,16 @@ impl Client {
     /// # Errors
     /// As [`Self::load_balancers`].
     pub async fn quota(&self, token: &ScopedToken) -> Result<LoadBalancerQuota, Error> {
-        if !is_id(&token.project_id) {
-            let kind = ErrorKind::Invalid("this is not the ID of a project".to_owned());
-            return Err(Error::new(Service::Octavia, "quota", kind));
-        }
-        let call = Call::get("quota", format!("lbaas/quotas/{}", token.project_id));
-        let answer: QuotaAnswer = self.rest.read(Service::Octavia, token, call).await?;
+        let path = |project: &str| format!("lbaas/quotas/{project}");
+        let quota: QuotaEntry = self.rest.quota(Service::Octavia, token, path).await?;
         let limit = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
         Ok(LoadBalancerQuota {
-            load_balancers: limit(answer.quota.load_balancer.or(answer.quota.loadbalancer)),
-            listeners: limit(answer.quota.listener),
-            pools: limit(answer.quota.pool),
-            members: limit(answer.quota.member),
+            load_balancers: limit(quota.load_balancer.or(quota.loadbalancer)),
+            listeners: limit(quota.listener),
+            pools: limit(quota.pool),
+            members: limit(quota.member),
         })
     }
-}
-
-#[derive(Deserialize)]
-struct QuotaAnswer {
-    quota: QuotaEntry,
 }
 
 #[derive(Deserialize)]

@@ -11,6 +11,7 @@ pub mod microversion;
 mod names;
 pub mod options;
 mod paging;
+mod project_reads;
 mod quota;
 mod service;
 #[cfg(test)]
@@ -32,7 +33,6 @@ pub use paging::{Cut, Listing};
 pub use quota::QuotaUsage;
 pub use service::Service;
 pub use zone::AvailabilityZone;
-pub(crate) use zone::ZonesAnswer;
 
 /// Returns whether a text may be one segment of a path: IDs of OpenStack services are hexadecimal,
 /// a UUID or a word; nothing else becomes part of a path.

@@ -11,7 +11,7 @@ pub struct AvailabilityZone {
 
 /// The answer to `GET os-availability-zone`.
 #[derive(Deserialize)]
-pub(crate) struct ZonesAnswer {
+pub(super) struct ZonesAnswer {
     #[serde(rename = "availabilityZoneInfo")]
     zones: Vec<ZoneAnswer>,
 }
