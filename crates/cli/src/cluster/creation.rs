@@ -219,7 +219,7 @@ async fn candidates(connection: &Connection) -> Result<Vec<Candidate>, ClusterEr
     let found = listing.items.into_iter().map(|cluster| Candidate {
         uuid: cluster.uuid.to_string(),
         name: cluster.name,
-        marker: cluster.labels.get(MARKER_LABEL).cloned(),
+        marker: cluster.labels.applied.get(MARKER_LABEL).cloned(),
         created_at: cluster.created_at,
     });
     Ok(found.collect())

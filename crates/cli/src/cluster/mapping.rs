@@ -44,7 +44,7 @@ pub fn cluster(cluster: &magnum::Cluster, template: Option<&magnum::ClusterTempl
         cluster_id: cluster.backend_id(),
         cluster_name: Some(&cluster.name),
         distribution: template.and_then(|template| template.cluster_distro.as_deref()),
-        labels: Some(&cluster.labels),
+        labels: Some(&cluster.labels.applied),
     };
     Cluster {
         uuid: cluster.uuid.to_string(),
@@ -64,7 +64,7 @@ pub fn cluster(cluster: &magnum::Cluster, template: Option<&magnum::ClusterTempl
         has_floating_ips: cluster.floating_ip_enabled.unwrap_or_default(),
         has_load_balancer: cluster.master_lb_enabled.unwrap_or_default(),
         docker_volume_size: cluster.docker_volume_size,
-        labels: cluster.labels.clone(),
+        labels: cluster.labels.applied.clone(),
         driver_id: cluster.backend_id().map(str::to_owned),
         api_address: cluster.api_address.clone(),
         version: cluster.coe_version.clone(),

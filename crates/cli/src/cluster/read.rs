@@ -93,7 +93,7 @@ pub async fn show(
         keypair: cluster.keypair.clone(),
         flavor_id: cluster.flavor_id.clone(),
         master_flavor_id: cluster.master_flavor_id.clone(),
-        labels: cluster.labels.clone(),
+        labels: cluster.labels.applied.clone(),
         health_status_reason: cluster.health_status_reason.clone(),
         faults: cluster.faults.clone(),
         node_groups: groups.iter().map(GroupView::from).collect(),

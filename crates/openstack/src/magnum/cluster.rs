@@ -1,4 +1,5 @@
 //! Clusters as Magnum returns them.
+use super::merged_labels::MergedLabels;
 use super::status::{HealthStatus, Status};
 use crate::lenient;
 use crate::rest::Candidate;
@@ -17,46 +18,25 @@ pub struct Cluster {
     /// The UUID of the template.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub cluster_template_id: String,
-    #[serde(default)]
     pub keypair: Option<String>,
     /// The number of nodes of all worker groups.
-    #[serde(default)]
     pub node_count: Option<u32>,
-    #[serde(default)]
     pub master_count: Option<u32>,
     /// In GiB.
-    #[serde(default)]
     pub docker_volume_size: Option<u32>,
-    /// What applies: those of the template, with the cluster's own over them.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels: BTreeMap<String, String>,
-    /// The values that the template has for labels that the cluster overrides.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels_overridden: BTreeMap<String, String>,
-    /// The labels that only the cluster has.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels_added: BTreeMap<String, String>,
-    /// The template's labels that do not apply, because the cluster was made without merging.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels_skipped: BTreeMap<String, String>,
-    #[serde(default)]
+    #[serde(flatten)]
+    pub labels: MergedLabels,
     pub flavor_id: Option<String>,
-    #[serde(default)]
     pub master_flavor_id: Option<String>,
     /// In minutes; not every driver respects it.
-    #[serde(default)]
     pub create_timeout: Option<u32>,
     /// Before microversion 1.13: see [`Self::backend_id`].
-    #[serde(default)]
     pub stack_id: Option<String>,
     /// Since microversion 1.13: see [`Self::backend_id`].
-    #[serde(default)]
     pub cluster_id: Option<String>,
     pub status: Status,
-    #[serde(default)]
     pub status_reason: Option<String>,
     /// `None`: not measured.
-    #[serde(default)]
     pub health_status: Option<HealthStatus>,
     #[serde(default, deserialize_with = "lenient::texts")]
     pub health_status_reason: BTreeMap<String, String>,
@@ -65,15 +45,11 @@ pub struct Cluster {
     #[serde(default, deserialize_with = "lenient::texts")]
     pub faults: BTreeMap<String, String>,
     /// The address of the API server, with its scheme.
-    #[serde(default)]
     pub api_address: Option<String>,
     /// The version of Kubernetes.
-    #[serde(default)]
     pub coe_version: Option<String>,
     /// The version of the container runtime.
-    #[serde(default)]
     pub container_version: Option<String>,
-    #[serde(default)]
     pub discovery_url: Option<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub project_id: String,
@@ -86,13 +62,9 @@ pub struct Cluster {
     pub node_addresses: Vec<String>,
     #[serde(default, deserialize_with = "lenient::list_of_texts")]
     pub master_addresses: Vec<String>,
-    #[serde(default)]
     pub fixed_network: Option<String>,
-    #[serde(default)]
     pub fixed_subnet: Option<String>,
-    #[serde(default)]
     pub floating_ip_enabled: Option<bool>,
-    #[serde(default)]
     pub master_lb_enabled: Option<bool>,
     #[serde(default, deserialize_with = "lenient::time")]
     pub created_at: Option<Timestamp>,
@@ -164,8 +136,8 @@ mod tests {
             Some("simulated failure: quota exceeded for cores")
         );
         assert_eq!(cluster.faults["default-worker"], "simulated failure");
-        assert_eq!(cluster.labels_skipped["kube_tag"], "v1.31.0");
-        assert_eq!(cluster.labels_overridden["sim_seconds"], "2");
+        assert_eq!(cluster.labels.skipped["kube_tag"], "v1.31.0");
+        assert_eq!(cluster.labels.overridden["sim_seconds"], "2");
     }
 
     #[test]
@@ -176,10 +148,8 @@ mod tests {
                 "updated_at": "soon"}"#,
         );
         assert_eq!(cluster.status, Status::Other("PAUSED".to_owned()));
-        assert_eq!(
-            (cluster.labels["n"].as_str(), cluster.labels["b"].as_str()),
-            ("3", "true")
-        );
+        let labels = cluster.labels.applied;
+        assert_eq!((labels["n"].as_str(), labels["b"].as_str()), ("3", "true"));
         assert_eq!(cluster.updated_at, None);
     }
 }

@@ -15,46 +15,28 @@ use uuid::Uuid;
 pub struct NewCluster {
     /// Begins with a letter, has at most 242 letters, digits, `_`, `.` and `-`. Magnum makes one up
     /// if there is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The UUID of the template. A name would be resolved by Magnum, and can be ambiguous.
     pub cluster_template_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keypair: Option<String>,
     /// Odd; more than 1 needs `master_lb_enabled`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub master_count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_count: Option<u32>,
     /// In minutes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub create_timeout: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub master_flavor_id: Option<String>,
-    #[serde(
-        default,
-        deserialize_with = "lenient::texts",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "lenient::texts")]
     pub labels: BTreeMap<String, String>,
     /// Whether the template's other labels apply too. Without it, `labels` replaces all of them,
     /// the version of Kubernetes included.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_labels: Option<bool>,
     /// In GiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docker_volume_size: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discovery_url: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_network: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_subnet: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floating_ip_enabled: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub master_lb_enabled: Option<bool>,
 }
 
@@ -165,6 +147,7 @@ impl Upgrade {
 
 #[cfg(test)]
 mod tests {
+    use super::super::body::body_of_new;
     use super::*;
 
     #[test]
@@ -172,14 +155,17 @@ mod tests {
         let template = "f7617ea3-8060-4dd2-9479-e441e1a40404".parse().unwrap();
         let mut cluster = NewCluster::of_template("prod", template);
         assert_eq!(
-            json!(cluster),
+            body_of_new(&cluster),
             json!({"name": "prod", "cluster_template_id": template, "merge_labels": true})
         );
         cluster
             .labels
             .insert("kube_tag".to_owned(), "v1.31.0".to_owned());
         cluster.node_count = Some(0);
-        assert_eq!(json!(cluster)["labels"], json!({"kube_tag": "v1.31.0"}));
+        assert_eq!(
+            body_of_new(&cluster)["labels"],
+            json!({"kube_tag": "v1.31.0"})
+        );
         assert_eq!(cluster.features(), [Feature::ZeroNodes]);
     }
 

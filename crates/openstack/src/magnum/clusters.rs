@@ -1,4 +1,5 @@
 //! Calls about clusters.
+use super::body::body_of_new;
 use super::client::Client;
 use super::cluster::Cluster;
 use super::cluster_request::{ClusterChange, NewCluster, Resize, Upgrade};
@@ -9,7 +10,6 @@ use crate::rest::{
 };
 use reqwest::{Method, StatusCode};
 use serde::Deserialize;
-use serde_json::json;
 use std::time::Duration;
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -107,7 +107,8 @@ impl Client {
         token: &ScopedToken,
         new: &NewCluster,
     ) -> Result<Uuid, Error> {
-        let call = Call::new("create_cluster", Method::POST, "clusters").with_body(json!(new));
+        let call =
+            Call::new("create_cluster", Method::POST, "clusters").with_body(body_of_new(new));
         self.run(token, &new.features(), call, |answer| {
             let created: CreatedAnswer = answer.json(&ACCEPTED)?;
             Ok(created.uuid)

@@ -4,11 +4,13 @@
 //! the calls that end with `_named`. Most changes are only accepted by Magnum and carried out
 //! later, or ignored in a state that forbids them; whether they are is seen in the object's status
 //! and times.
+mod body;
 mod certificate;
 mod client;
 mod cluster;
 mod cluster_request;
 mod clusters;
+mod merged_labels;
 mod node_group;
 mod node_groups;
 mod patch;
@@ -24,6 +26,7 @@ pub use certificate::Authority;
 pub use client::Client;
 pub use cluster::Cluster;
 pub use cluster_request::{ClusterChange, NewCluster, Resize, Upgrade};
+pub use merged_labels::MergedLabels;
 pub use node_group::{
     MaxNodeCount, NewNodeGroup, NodeGroup, NodeGroupChange, NodeGroupSummary, NodeTaint,
     TaintEffect,

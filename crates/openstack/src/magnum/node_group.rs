@@ -1,4 +1,5 @@
 //! Node groups: what Magnum returns, and requests about them.
+use super::merged_labels::MergedLabels;
 use super::patch::PatchOperation;
 use super::status::Status;
 use super::version::Feature;
@@ -18,9 +19,7 @@ pub struct NodeGroupSummary {
     pub uuid: Uuid,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub name: String,
-    #[serde(default)]
     pub flavor_id: Option<String>,
-    #[serde(default)]
     pub image_id: Option<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub node_count: u32,
@@ -30,10 +29,8 @@ pub struct NodeGroupSummary {
     /// Whether it was made with the cluster, and is deleted only with it.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub is_default: bool,
-    #[serde(default)]
     pub stack_id: Option<String>,
     /// `None` for a group that was just requested.
-    #[serde(default)]
     pub status: Option<Status>,
 }
 
@@ -57,36 +54,22 @@ pub struct NodeGroup {
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub min_node_count: u32,
     /// `None`: no maximum.
-    #[serde(default)]
     pub max_node_count: Option<u32>,
     /// The UUID of the cluster.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub cluster_id: String,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub project_id: String,
-    #[serde(default)]
     pub status_reason: Option<String>,
     /// The version of Kubernetes, if the driver reports it.
-    #[serde(default)]
     pub version: Option<String>,
     /// Some drivers leave it empty.
     #[serde(default, deserialize_with = "lenient::list_of_texts")]
     pub node_addresses: Vec<String>,
     /// In GiB.
-    #[serde(default)]
     pub docker_volume_size: Option<u32>,
-    /// What applies: those of the cluster, with the group's own over them.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels: BTreeMap<String, String>,
-    /// The values that the cluster has for labels that the group overrides.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels_overridden: BTreeMap<String, String>,
-    /// The labels that only the group has.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels_added: BTreeMap<String, String>,
-    /// The cluster's labels that do not apply.
-    #[serde(default, deserialize_with = "lenient::texts")]
-    pub labels_skipped: BTreeMap<String, String>,
+    #[serde(flatten)]
+    pub labels: MergedLabels,
     /// Labels of the nodes in Kubernetes, since 1.14; some drivers do not set them.
     #[serde(default, deserialize_with = "lenient::texts")]
     pub node_labels: BTreeMap<String, String>,
@@ -122,44 +105,24 @@ open_enum! {
 #[serde(deny_unknown_fields)]
 pub struct NewNodeGroup {
     pub name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_node_count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_node_count: Option<u32>,
     /// Any word but `master`; Magnum's default is `worker`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// In GiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docker_volume_size: Option<u32>,
-    #[serde(
-        default,
-        deserialize_with = "lenient::texts",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "lenient::texts")]
     pub labels: BTreeMap<String, String>,
     /// Whether the cluster's other labels apply too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_labels: Option<bool>,
     /// Needs [`Feature::NodeLabelsAndTaints`].
-    #[serde(
-        default,
-        deserialize_with = "lenient::texts",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "lenient::texts")]
     pub node_labels: BTreeMap<String, String>,
     /// Needs [`Feature::NodeLabelsAndTaints`].
-    #[serde(
-        default,
-        deserialize_with = "lenient::or_default",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(default, deserialize_with = "lenient::or_default")]
     pub node_taints: Vec<NodeTaint>,
 }
 
@@ -227,6 +190,7 @@ impl NodeGroupChange {
 
 #[cfg(test)]
 mod tests {
+    use super::super::body::body_of_new;
     use super::*;
 
     #[test]
@@ -295,7 +259,7 @@ mod tests {
             name: "gpu".to_owned(),
             ..NewNodeGroup::default()
         };
-        assert_eq!(json!(group), json!({"name": "gpu"}));
+        assert_eq!(body_of_new(&group), json!({"name": "gpu"}));
         assert_eq!(group.features(), [Feature::NodeGroups]);
         group.min_node_count = Some(0);
         assert_eq!(group.features(), [Feature::NodeGroups, Feature::ZeroNodes]);

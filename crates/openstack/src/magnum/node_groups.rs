@@ -1,4 +1,5 @@
 //! Calls about node groups.
+use super::body::body_of_new;
 use super::client::Client;
 use super::node_group::{NewNodeGroup, NodeGroup, NodeGroupChange, NodeGroupSummary};
 use super::patch::body_of;
@@ -6,7 +7,6 @@ use super::version::Feature;
 use crate::rest::{Call, Collection, Error, Listing, PAGE_SIZE, ScopedToken, Service, resolve};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use reqwest::{Method, StatusCode};
-use serde_json::json;
 use uuid::Uuid;
 
 /// Maximum number of groups of one cluster that are read at the same time.
@@ -101,7 +101,7 @@ impl Client {
         new: &NewNodeGroup,
     ) -> Result<NodeGroup, Error> {
         let path = format!("clusters/{cluster}/nodegroups");
-        let call = Call::new("create_node_group", Method::POST, path).with_body(json!(new));
+        let call = Call::new("create_node_group", Method::POST, path).with_body(body_of_new(new));
         self.run(token, &new.features(), call, |answer| {
             answer.json(&[StatusCode::ACCEPTED, StatusCode::CREATED])
         })

@@ -36,7 +36,6 @@ pub struct Conductor {
     pub state: ConductorState,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub disabled: bool,
-    #[serde(default)]
     pub disabled_reason: Option<String>,
     #[serde(default, deserialize_with = "lenient::time")]
     pub updated_at: Option<Timestamp>,

@@ -1,4 +1,5 @@
 //! Cluster templates: what Magnum returns, requests, and calls.
+use super::body::body_of_new;
 use super::client::Client;
 use super::patch::{PatchOperation, body_of};
 use crate::lenient;
@@ -9,7 +10,6 @@ use crate::rest::{
 use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
@@ -21,46 +21,27 @@ pub struct ClusterTemplate {
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub name: String,
     /// `kubernetes`.
-    #[serde(default)]
     pub coe: Option<String>,
     /// Magnum's driver; `None` before 23.0.
-    #[serde(default)]
     pub driver: Option<String>,
     /// Name or ID, as it was entered.
-    #[serde(default)]
     pub image_id: Option<String>,
-    #[serde(default)]
     pub flavor_id: Option<String>,
-    #[serde(default)]
     pub master_flavor_id: Option<String>,
-    #[serde(default)]
     pub keypair_id: Option<String>,
-    #[serde(default)]
     pub external_network_id: Option<String>,
-    #[serde(default)]
     pub fixed_network: Option<String>,
-    #[serde(default)]
     pub fixed_subnet: Option<String>,
-    #[serde(default)]
     pub network_driver: Option<String>,
-    #[serde(default)]
     pub volume_driver: Option<String>,
-    #[serde(default)]
     pub docker_storage_driver: Option<String>,
     /// In GiB.
-    #[serde(default)]
     pub docker_volume_size: Option<u32>,
-    #[serde(default)]
     pub dns_nameserver: Option<String>,
-    #[serde(default)]
     pub apiserver_port: Option<u16>,
-    #[serde(default)]
     pub http_proxy: Option<String>,
-    #[serde(default)]
     pub https_proxy: Option<String>,
-    #[serde(default)]
     pub no_proxy: Option<String>,
-    #[serde(default)]
     pub insecure_registry: Option<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub registry_enabled: bool,
@@ -75,13 +56,10 @@ pub struct ClusterTemplate {
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub hidden: bool,
     /// Words, separated by commas.
-    #[serde(default)]
     pub tags: Option<String>,
     /// `vm` or `bm`.
-    #[serde(default)]
     pub server_type: Option<String>,
     /// The operating system, from the image's property `os_distro`.
-    #[serde(default)]
     pub cluster_distro: Option<String>,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub master_lb_enabled: bool,
@@ -113,70 +91,40 @@ impl ClusterTemplate {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewClusterTemplate {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// `kubernetes`.
     pub coe: String,
     /// Name or ID; its property `os_distro` chooses the driver.
     pub image_id: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub master_flavor_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keypair_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_network_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_network: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fixed_subnet: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network_driver: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub volume_driver: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docker_storage_driver: Option<String>,
     /// In GiB.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docker_volume_size: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dns_nameserver: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub apiserver_port: Option<u16>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_proxy: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub https_proxy: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_proxy: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub insecure_registry: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub registry_enabled: Option<bool>,
-    #[serde(
-        default,
-        deserialize_with = "lenient::texts",
-        skip_serializing_if = "BTreeMap::is_empty"
-    )]
+    #[serde(default, deserialize_with = "lenient::texts")]
     pub labels: BTreeMap<String, String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls_disabled: Option<bool>,
     /// Only an admin may set it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<bool>,
     /// Only an admin may set it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tags: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_type: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub master_lb_enabled: Option<bool>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub floating_ip_enabled: Option<bool>,
 }
 
@@ -238,8 +186,8 @@ impl Client {
         token: &ScopedToken,
         new: &NewClusterTemplate,
     ) -> Result<ClusterTemplate, Error> {
-        let call =
-            Call::new("create_template", Method::POST, "clustertemplates").with_body(json!(new));
+        let call = Call::new("create_template", Method::POST, "clustertemplates")
+            .with_body(body_of_new(new));
         self.run(token, &[], call, |answer| {
             answer.json(&[StatusCode::CREATED, StatusCode::OK])
         })
@@ -282,6 +230,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn a_template_of_a_real_magnum_is_read() {
@@ -302,6 +251,6 @@ mod tests {
             ..NewClusterTemplate::default()
         };
         let expected = json!({"coe": "kubernetes", "image_id": "ubuntu"});
-        assert_eq!(json!(template), expected);
+        assert_eq!(body_of_new(&template), expected);
     }
 }
