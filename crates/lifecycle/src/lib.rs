@@ -14,6 +14,7 @@ pub mod plan;
 pub mod preflight;
 pub mod progress;
 pub mod quota;
+pub mod review;
 pub mod spec;
 pub mod status;
 pub mod version;

@@ -7,7 +7,7 @@ use super::creation::{AttemptFile, Attempts};
 use super::error::ClusterError;
 use super::exit_code;
 use super::mapping;
-use super::review::Review;
+use super::review;
 use super::specification::Specification;
 use super::steps;
 use super::views::print_object;
@@ -64,7 +64,7 @@ pub async fn apply(
     print(console, args.shared.output, document, &plan)?;
     if args.dry_run {
         if plan.can_be_applied() && existing.is_none() {
-            Review::of(connection, document).await?.ensure_permitted()?;
+            review::ensure_permitted(&review::read(connection, document).await?)?;
         }
         return Ok(difference(&plan));
     }
@@ -75,9 +75,9 @@ pub async fn apply(
     ensure_applicable(&plan)?;
     confirm(console, args, &plan, &document.metadata.name)?;
     let Some(existing) = existing else {
-        let review = Review::of(connection, document).await?;
-        review.ensure_permitted()?;
-        review.warn(console);
+        let review = review::read(connection, document).await?;
+        review::ensure_permitted(&review)?;
+        review::warn(&review, console);
         let attempt = AttemptFile::of(attempts, connection, &document.metadata.name)?;
         if args.new_attempt {
             attempt.forget().await?;

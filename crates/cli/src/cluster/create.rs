@@ -6,12 +6,13 @@ use super::console::Console;
 use super::creation::{AttemptFile, Attempts, create_once};
 use super::error::ClusterError;
 use super::follow::{Following, follow};
-use super::read::DEFAULT_CREATE_TIMEOUT_MINUTES;
-use super::review::Review;
+use super::review;
 use super::specification::Specification;
 use super::views::{ClusterView, print_list};
 use jiff::Timestamp;
 use portico_lifecycle::progress::Followed;
+use portico_lifecycle::review::Review;
+use portico_lifecycle::spec::DEFAULT_CREATE_TIMEOUT_MINUTES;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -29,12 +30,12 @@ pub async fn create(
     for notice in &specification.notices {
         console.say(notice);
     }
-    let review = Review::of(connection, &specification.document).await?;
+    let review = review::read(connection, &specification.document).await?;
     if args.dry_run {
-        review.print(console, args.shared.output)?;
-        return review.ensure_permitted();
+        review::print(&review, console, args.shared.output)?;
+        return review::ensure_permitted(&review);
     }
-    review.ensure_permitted()?;
+    review::ensure_permitted(&review)?;
     let has_further_steps = review.plan.steps.len() > 1;
     let waits = args
         .waiting
@@ -46,7 +47,7 @@ pub async fn create(
                 .to_owned(),
         ));
     }
-    review.warn(console);
+    review::warn(&review, console);
     let attempt = AttemptFile::of(attempts, connection, &review.document.metadata.name)?;
     if args.new_attempt {
         attempt.forget().await?;

@@ -10,15 +10,10 @@ use super::views::{ClusterView, GroupView, TemplateView, print_list, print_objec
 use crate::output::{self, OutputFormat};
 use jiff::Timestamp;
 use portico_lifecycle::model::Cluster;
-use portico_lifecycle::progress::{Followed, Goal, Mark};
-use portico_lifecycle::status::{Operation, Status};
-use portico_openstack::magnum;
+use portico_lifecycle::progress::Followed;
 use portico_openstack::rest::Cut;
 use serde::Serialize;
 use std::collections::BTreeMap;
-
-/// Minutes after which Magnum gives up a creation, where the cluster does not name others.
-pub const DEFAULT_CREATE_TIMEOUT_MINUTES: u32 = 60;
 
 /// Lists the clusters of the project.
 ///
@@ -161,7 +156,7 @@ pub async fn watch(
         .await?;
     let template = connection.template_of(&found).await;
     let cluster = mapping::cluster(&found, template.as_ref());
-    let Some(followed) = running(&found, &cluster) else {
+    let Some(followed) = Followed::running(&cluster, found.create_timeout) else {
         if cluster.status.is_failed() {
             let detailed = magnum.cluster(&connection.token, found.uuid).await?;
             let detailed = mapping::cluster(&detailed, None);
@@ -190,27 +185,4 @@ pub async fn watch(
     follow(connection, console, following).await?;
     console.say(format!("The operation on {} has ended.", cluster.name));
     Ok(())
-}
-
-/// Returns the operation that is running. It was seen running, so its state before was another one.
-fn running(found: &magnum::Cluster, cluster: &Cluster) -> Option<Followed> {
-    if !found.status.is_in_progress() {
-        return None;
-    }
-    let before = Mark {
-        status: Status::Other(String::new()),
-        updated_at: None,
-    };
-    let timeout_minutes = found.create_timeout.filter(|minutes| *minutes > 0);
-    Some(match found.status {
-        magnum::Status::CreateInProgress => Followed::Creation {
-            timeout_minutes: timeout_minutes.unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
-        },
-        _ if cluster.status.is_deletion() => Followed::Deletion { before },
-        _ => Followed::Change {
-            operation: Operation::Patch,
-            before,
-            goal: Goal::Unseen,
-        },
-    })
 }

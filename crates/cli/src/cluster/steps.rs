@@ -6,9 +6,8 @@ use super::follow::{Following, follow};
 use super::mapping;
 use jiff::Timestamp;
 use portico_lifecycle::plan::Action;
-use portico_lifecycle::progress::{Followed, Goal, Mark};
+use portico_lifecycle::progress::Followed;
 use portico_lifecycle::spec::{DEFAULT_GROUP, NodeGroupSpec, node_group_request};
-use portico_lifecycle::status::Operation;
 use portico_openstack::magnum::{
     MaxNodeCount, NewNodeGroup, NodeGroupChange, NodeTaint, Resize, Upgrade,
 };
@@ -33,16 +32,15 @@ pub async fn carry_out(
     // what it was before the request, to see whether that has an effect
     let found = connection.magnum.cluster(&connection.token, uuid).await?;
     let cluster = mapping::cluster(&found, None);
-    let (operation, goal) = send(connection, action, uuid).await?;
+    let Some(followed) = Followed::of_step(action, &cluster) else {
+        return Err(ClusterError::Usage("the cluster exists already".to_owned()));
+    };
+    send(connection, action, uuid).await?;
     let following = Following {
         uuid,
         name: cluster.name.clone(),
         family: cluster.driver.family,
-        followed: Followed::Change {
-            operation,
-            before: Mark::of(&cluster),
-            goal,
-        },
+        followed,
         since: Timestamp::now(),
         timeout,
         has_json_lines: false,
@@ -50,19 +48,14 @@ pub async fn carry_out(
     follow(connection, console, following).await
 }
 
-async fn send(
-    connection: &Connection,
-    action: &Action,
-    uuid: Uuid,
-) -> Result<(Operation, Goal), ClusterError> {
+async fn send(connection: &Connection, action: &Action, uuid: Uuid) -> Result<(), ClusterError> {
     let (magnum, token) = (&connection.magnum, &connection.token);
     match action {
-        Action::Create => Err(ClusterError::Usage("the cluster exists already".to_owned())),
+        // a creation is no change of a cluster
+        Action::Create => {}
         Action::CreateGroup(group) => {
             let body: NewNodeGroup = read(node_group_request(group).into())?;
             magnum.create_node_group(token, uuid, &body).await?;
-            let goal = Goal::GroupExists(group.name.clone());
-            Ok((Operation::CreateNodeGroup, goal))
         }
         Action::SetBounds { group, min, max } => {
             let change = NodeGroupChange {
@@ -70,7 +63,7 @@ async fn send(
                 max_node_count: max.map(MaxNodeCount::Limit),
                 ..NodeGroupChange::default()
             };
-            change_group(connection, uuid, group, &change).await
+            change_group(connection, uuid, group, &change).await?;
         }
         Action::SetLabelsAndTaints(group) => {
             let change = NodeGroupChange {
@@ -78,7 +71,7 @@ async fn send(
                 node_taints: Some(taints(group)?),
                 ..NodeGroupChange::default()
             };
-            change_group(connection, uuid, &group.name, &change).await
+            change_group(connection, uuid, &group.name, &change).await?;
         }
         Action::Resize { group, to, .. } => {
             let resize = Resize {
@@ -87,11 +80,6 @@ async fn send(
                 node_group: Some(group_id(connection, uuid, group).await?),
             };
             magnum.resize_cluster(token, uuid, &resize).await?;
-            let goal = Goal::Size {
-                group: group.clone(),
-                nodes: *to,
-            };
-            Ok((Operation::Resize, goal))
         }
         Action::Upgrade { template } => {
             let upgrade = Upgrade {
@@ -100,14 +88,13 @@ async fn send(
                 max_batch_size: UPGRADE_BATCH_SIZE,
             };
             magnum.upgrade_cluster(token, uuid, &upgrade).await?;
-            Ok((Operation::Upgrade, Goal::Template(template.clone())))
         }
         Action::DeleteGroup { group } => {
             let id = group_id(connection, uuid, group).await?;
             magnum.delete_node_group(token, uuid, id).await?;
-            Ok((Operation::DeleteNodeGroup, Goal::GroupGone(group.clone())))
         }
     }
+    Ok(())
 }
 
 async fn change_group(
@@ -115,13 +102,11 @@ async fn change_group(
     uuid: Uuid,
     group: &str,
     change: &NodeGroupChange,
-) -> Result<(Operation, Goal), ClusterError> {
+) -> Result<(), ClusterError> {
     let id = group_id(connection, uuid, group).await?;
     let magnum = &connection.magnum;
-    magnum
-        .change_node_group(&connection.token, uuid, id, change)
-        .await?;
-    Ok((Operation::UpdateNodeGroup, Goal::Unseen))
+    let sent = magnum.change_node_group(&connection.token, uuid, id, change);
+    Ok(sent.await?)
 }
 
 async fn group_id(connection: &Connection, uuid: Uuid, name: &str) -> Result<Uuid, ClusterError> {

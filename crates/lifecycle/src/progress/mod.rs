@@ -3,6 +3,7 @@
 //!
 //! The caller polls Magnum and passes each answer with its time. [`Progress`] can be stored, so that
 //! another replica continues with the same times.
+mod followed;
 mod nodes;
 mod outcome;
 mod report;
@@ -11,6 +12,7 @@ mod steps;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+pub use followed::{Followed, Goal, Mark};
 pub use nodes::Nodes;
 pub use outcome::Outcome;
 pub use report::{ProgressReport, StepReport, StepState, Typical};
@@ -24,96 +26,6 @@ use crate::{
 
 /// How long Magnum may take until an accepted request shows an effect, and a new cluster a record.
 pub const EFFECT_TIMEOUT: SignedDuration = SignedDuration::from_secs(30);
-
-/// What is followed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Followed {
-    /// The creation of a cluster.
-    Creation {
-        /// `create_timeout` of the request in minutes.
-        timeout_minutes: u32,
-    },
-    /// An operation on an existing cluster, other than its deletion.
-    Change {
-        /// What was requested.
-        operation: Operation,
-        /// State and `updated_at` before the request was sent.
-        before: Mark,
-        /// What holds at the end.
-        goal: Goal,
-    },
-    /// The deletion of a cluster.
-    Deletion {
-        /// State and `updated_at` before the request was sent.
-        before: Mark,
-    },
-}
-
-/// What holds at the end of a change. It tells the change apart from others that move the cluster's
-/// state or its `updated_at`, as each check of its health does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Goal {
-    /// Nothing that Magnum shows, such as a rotated CA.
-    Unseen,
-    /// A node group has this many nodes.
-    Size { group: String, nodes: u32 },
-    /// The cluster has this template.
-    Template(String),
-    /// The node group of this name exists.
-    GroupExists(String),
-    /// The node group of this name does not exist.
-    GroupGone(String),
-}
-
-impl Goal {
-    /// Returns whether it holds, as far as a snapshot shows; `None` if that is unknown without the node
-    /// groups.
-    fn is_met(&self, cluster: &Cluster, groups: Option<&[NodeGroup]>) -> Option<bool> {
-        let find = |name: &str| Some(groups?.iter().find(|group| group.name == name));
-        match self {
-            Self::Unseen => Some(true),
-            Self::Template(uuid) => Some(cluster.template == *uuid),
-            Self::Size { group, nodes } => {
-                find(group).map(|found| found.is_none_or(|group| group.node_count == *nodes))
-            }
-            Self::GroupExists(name) => {
-                find(name).map(|found| found.is_some_and(|group| !group.status.is_deletion()))
-            }
-            Self::GroupGone(name) => find(name).map(|found| {
-                found.is_none_or(|group| group.status.is_deletion() && group.status.is_complete())
-            }),
-        }
-    }
-
-    /// Returns the node group that the change is about.
-    fn group(&self) -> Option<&str> {
-        match self {
-            Self::Size { group, .. } | Self::GroupExists(group) | Self::GroupGone(group) => {
-                Some(group)
-            }
-            Self::Unseen | Self::Template(_) => None,
-        }
-    }
-}
-
-/// State and time of a cluster, to see whether a request had an effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// The state.
-    pub status: Status,
-    /// The time of Magnum's last change of the record.
-    pub updated_at: Option<Timestamp>,
-}
-
-impl Mark {
-    /// Takes the mark of a cluster.
-    pub fn of(cluster: &Cluster) -> Self {
-        Self {
-            status: cluster.status.clone(),
-            updated_at: cluster.updated_at,
-        }
-    }
-}
 
 /// What one poll found.
 #[derive(Clone, Copy, Debug)]

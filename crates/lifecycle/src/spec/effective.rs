@@ -3,7 +3,7 @@ use super::{ClusterDocument, DEFAULT_GROUP, ExistingNetwork, NodeGroupSpec};
 use crate::model::Template;
 
 /// Minutes after which Magnum gives up a creation, unless the request states others.
-const DEFAULT_CREATE_TIMEOUT_MINUTES: u32 = 60;
+pub const DEFAULT_CREATE_TIMEOUT_MINUTES: u32 = 60;
 
 /// A specification without gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]

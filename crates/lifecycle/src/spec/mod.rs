@@ -16,7 +16,7 @@ pub use document::{
     Api, ClusterDocument, ClusterSpec, ControlPlane, DEFAULT_GROUP, DocumentKind, DocumentVersion,
     ExistingNetwork, Exposure, Metadata, Network, NodeGroupSpec, Provider, ProviderKind, SpecError,
 };
-pub use effective::{Effective, effective};
+pub use effective::{DEFAULT_CREATE_TIMEOUT_MINUTES, Effective, effective};
 pub use labels_of_fields::{all as request_labels, field_of as field_of_label};
 pub use request::{ReadRequest, create_request, node_group_request, read_create_request};
 pub use taint::{Taint, TaintError};

@@ -8,6 +8,7 @@ mod plan;
 mod preflight;
 mod progress;
 mod quota;
+mod review;
 mod spec;
 mod status;
 mod version;

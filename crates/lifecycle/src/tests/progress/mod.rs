@@ -6,10 +6,12 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::{
     model::{Cluster, NodeGroup},
+    plan::Action,
     progress::{
-        Followed, Mark, Nodes, Outcome, Progress, ProgressReport, Snapshot, StepState, Typical,
-        poll_interval,
+        Followed, Goal, Mark, Nodes, Outcome, Progress, ProgressReport, Snapshot, StepState,
+        Typical, poll_interval,
     },
+    status::Operation,
     tests::examples::{cluster, workers},
 };
 
@@ -81,6 +83,51 @@ pub(super) fn states(report: &ProgressReport) -> Vec<String> {
     steps
         .map(|step| format!("{} {}", letter(&step.state), step.name.title()))
         .collect()
+}
+
+#[test]
+fn a_step_of_a_plan_is_followed_from_the_state_before_it() {
+    let before = cluster("CREATE_COMPLETE");
+    let resize = Action::Resize {
+        group: "gpu".to_owned(),
+        from: 1,
+        to: 3,
+    };
+    let expected = Followed::Change {
+        operation: Operation::Resize,
+        before: Mark::of(&before),
+        goal: Goal::Size {
+            group: "gpu".to_owned(),
+            nodes: 3,
+        },
+    };
+    assert_eq!(Followed::of_step(&resize, &before), Some(expected));
+    assert_eq!(Followed::of_step(&Action::Create, &before), None);
+}
+
+#[test]
+fn what_is_running_is_followed_from_an_unknown_state() {
+    for (status, timeout, minutes) in [
+        ("CREATE_IN_PROGRESS", Some(90), Some(90)),
+        ("CREATE_IN_PROGRESS", Some(0), Some(60)),
+        ("CREATE_IN_PROGRESS", None, Some(60)),
+        ("CREATE_COMPLETE", Some(90), None),
+        ("UPDATE_FAILED", None, None),
+    ] {
+        let expected = minutes.map(|timeout_minutes| Followed::Creation { timeout_minutes });
+        let running = Followed::running(&cluster(status), timeout);
+        assert_eq!(running, expected, "{status} {timeout:?}");
+    }
+    let deleted = Followed::running(&cluster("DELETE_IN_PROGRESS"), None);
+    assert!(matches!(deleted, Some(Followed::Deletion { .. })));
+    // also what another release of Magnum does
+    for status in ["UPDATE_IN_PROGRESS", "MIGRATE_IN_PROGRESS"] {
+        let changed = Followed::running(&cluster(status), None);
+        assert!(
+            matches!(changed, Some(Followed::Change { .. })),
+            "{status}: {changed:?}"
+        );
+    }
 }
 
 fn deletion(before: &Poll) -> Progress {
