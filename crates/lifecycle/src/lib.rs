@@ -3,7 +3,9 @@
 //! Everything here is computed from values: no I/O, no HTTP, no clock. Callers (the panel and the
 //! command line) read Magnum, Nova, Neutron, Cinder and Octavia, map the answers to the plain types of
 //! this crate, and pass the time. So both show the same plans, checks, progress and explanations.
+//! Only [`creation`] calls something: what its caller implements.
 pub mod capabilities;
+pub mod creation;
 pub mod driver;
 pub mod failure;
 pub mod idempotency;

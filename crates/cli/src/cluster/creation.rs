@@ -4,19 +4,15 @@ use super::console::Console;
 use super::error::ClusterError;
 use crate::private_file;
 use crate::profile;
-use jiff::{SignedDuration, Timestamp};
-use portico_lifecycle::idempotency::{
-    Attempt, Candidate, Decision, MARKER_LABEL, SEARCH_TIME, decide,
-};
+use jiff::Timestamp;
+use portico_lifecycle::creation::{CreationEnvironment, CreationError, ListError, SendError};
+use portico_lifecycle::idempotency::{Attempt, Candidate, MARKER_LABEL, SEARCH_TIME};
 use portico_openstack::magnum::NewCluster;
 use portico_openstack::rest::Effect;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
 use uuid::Uuid;
-
-/// How much longer than [`SEARCH_TIME`] Magnum may be unable to list clusters.
-const OUTAGE_TIME: SignedDuration = SignedDuration::from_secs(60);
 
 /// For how long the record of a new cluster may be missing.
 const RECORD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -117,7 +113,7 @@ pub async fn create_once(
 ) -> Result<Uuid, ClusterError> {
     // one process at a time works on a marker
     let _lock = private_file::lock(&file.path).await?;
-    let mut attempt = match file.load()? {
+    let attempt = match file.load()? {
         Some(earlier) => {
             console.say(
                 "An earlier run did not see the cluster that it requested: looking. The options of this \
@@ -127,86 +123,95 @@ pub async fn create_once(
         }
         None => Attempt::new(Uuid::new_v4().to_string(), name),
     };
-    let began = Timestamp::now();
-    let uuid = loop {
-        let found = match candidates(connection).await {
-            Ok(found) => Some(found),
-            Err(error) if is_final(&error, began) => return Err(error),
-            Err(_) => None,
-        };
-        match decide(&attempt, found.as_deref(), Timestamp::now()) {
-            Decision::Send => {
-                if let Some(uuid) = send(connection, console, file, &mut attempt, request).await? {
-                    break uuid;
-                }
-            }
-            Decision::Adopt(uuid) => {
-                let parsed = uuid.parse();
-                break parsed
-                    .map_err(|_| ClusterError::Usage(format!("{uuid:?} is not a UUID")))?;
-            }
-            Decision::LookAgain(at) => {
-                let pause = at.duration_since(Timestamp::now());
-                tokio::time::sleep(Duration::try_from(pause).unwrap_or_default()).await;
-            }
-            // the attempt stays stored: another run finds a cluster that appears later
-            Decision::Ask(lost) => return Err(ClusterError::Lost(lost)),
-        }
+    let mut run = Run {
+        connection,
+        console,
+        file,
     };
-    recorded(connection, file, uuid).await?;
-    file.remove()?;
-    Ok(uuid)
+    let created = portico_lifecycle::creation::create_once(&mut run, attempt, request).await;
+    let uuid = created.map_err(|error| match error {
+        CreationError::Call(error) => error,
+        CreationError::Lost(lost) => ClusterError::Lost(lost),
+        CreationError::NotRecorded(uuid) => ClusterError::NotRecorded { uuid },
+    })?;
+    parse(&uuid)
 }
 
-/// Waits until Magnum has the record of an accepted cluster. The attempt stays stored otherwise:
-/// another run would make a second cluster.
-async fn recorded(
-    connection: &Connection,
-    file: &AttemptFile,
-    uuid: Uuid,
-) -> Result<(), ClusterError> {
-    let (magnum, token) = (&connection.magnum, &connection.token);
-    match magnum.created_cluster(token, uuid, file.patience).await? {
-        Some(_) => Ok(()),
-        None => Err(ClusterError::NotRecorded {
-            uuid: uuid.to_string(),
-        }),
+/// One run of a command that creates a cluster; it holds the lock of the file.
+struct Run<'a> {
+    connection: &'a Connection,
+    console: &'a mut Console,
+    file: &'a AttemptFile,
+}
+
+impl CreationEnvironment for Run<'_> {
+    type Error = ClusterError;
+
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    async fn sleep_until(&mut self, at: Timestamp) {
+        let pause = at.duration_since(Timestamp::now());
+        tokio::time::sleep(Duration::try_from(pause).unwrap_or_default()).await;
+    }
+
+    async fn clusters(&mut self) -> Result<Vec<Candidate>, ListError<ClusterError>> {
+        let found = candidates(self.connection).await;
+        found.map_err(|error| {
+            if is_refusal(&error) {
+                ListError::Final(error)
+            } else {
+                ListError::Outage(error)
+            }
+        })
+    }
+
+    async fn send(
+        &mut self,
+        request: Map<String, Value>,
+    ) -> Result<String, SendError<ClusterError>> {
+        let body = serde_json::from_value::<NewCluster>(Value::Object(request));
+        let body = body.map_err(|error| {
+            SendError::Refused(ClusterError::Usage(format!(
+                "the request is invalid: {error}"
+            )))
+        })?;
+        let magnum = &self.connection.magnum;
+        match magnum.create_cluster(&self.connection.token, &body).await {
+            Ok(uuid) => Ok(uuid.to_string()),
+            Err(error) if error.effect == Effect::Unknown => Err(SendError::Lost(error.into())),
+            Err(error) => Err(SendError::Refused(error.into())),
+        }
+    }
+
+    async fn is_recorded(&mut self, uuid: &str) -> Result<bool, ClusterError> {
+        let (magnum, token) = (&self.connection.magnum, &self.connection.token);
+        let uuid = parse(uuid)?;
+        let found = magnum.created_cluster(token, uuid, self.file.patience);
+        Ok(found.await?.is_some())
+    }
+
+    async fn store(&mut self, attempt: &Attempt) -> Result<(), ClusterError> {
+        self.file.store(attempt)
+    }
+
+    async fn forget(&mut self) -> Result<(), ClusterError> {
+        self.file.remove()
+    }
+
+    fn note_lost(&mut self, error: &ClusterError) {
+        self.console.say(format!(
+            "The response was lost ({error}). Looking for the cluster for {} s; the request is not sent \
+             again.",
+            SEARCH_TIME.as_secs()
+        ));
     }
 }
 
-/// Sends the request; `None` if the response was lost.
-async fn send(
-    connection: &Connection,
-    console: &mut Console,
-    file: &AttemptFile,
-    attempt: &mut Attempt,
-    request: &Map<String, Value>,
-) -> Result<Option<Uuid>, ClusterError> {
-    let body = Value::Object(attempt.marked(request));
-    let body: NewCluster = serde_json::from_value(body)
-        .map_err(|error| ClusterError::Usage(format!("the request is invalid: {error}")))?;
-    attempt.begin_sending(Timestamp::now());
-    file.store(attempt)?;
-    let sent = connection.magnum.create_cluster(&connection.token, &body);
-    match sent.await {
-        Ok(uuid) => {
-            attempt.accept(uuid.to_string());
-            file.store(attempt)?;
-            Ok(Some(uuid))
-        }
-        Err(error) if error.effect == Effect::Unknown => {
-            console.say(format!(
-                "The response was lost ({error}). Looking for the cluster for {} s; the request is not \
-                 sent again.",
-                SEARCH_TIME.as_secs()
-            ));
-            Ok(None)
-        }
-        Err(error) => {
-            file.remove()?;
-            Err(error.into())
-        }
-    }
+fn parse(uuid: &str) -> Result<Uuid, ClusterError> {
+    uuid.parse()
+        .map_err(|_| ClusterError::Usage(format!("{uuid:?} is not a UUID")))
 }
 
 /// Returns all clusters of the project.
@@ -225,11 +230,9 @@ async fn candidates(connection: &Connection) -> Result<Vec<Candidate>, ClusterEr
     Ok(found.collect())
 }
 
-/// Returns whether looking again makes no sense: Magnum refuses, or did not answer for too long.
-fn is_final(error: &ClusterError, began: Timestamp) -> bool {
+/// Returns whether another call has the same result.
+fn is_refusal(error: &ClusterError) -> bool {
     // Magnum answers 400 while the record of a cluster has no node groups yet
-    let is_refusal = matches!(error, ClusterError::Service(error)
-        if error.is_refusal() && error.status != Some(400));
-    let waited = Timestamp::now().duration_since(began);
-    is_refusal || waited > SEARCH_TIME.saturating_add(OUTAGE_TIME)
+    matches!(error, ClusterError::Service(error)
+        if error.is_refusal() && error.status != Some(400))
 }

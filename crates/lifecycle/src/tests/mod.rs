@@ -1,4 +1,5 @@
 mod capabilities;
+mod creation;
 mod examples;
 mod failure;
 mod idempotency;
