@@ -4,6 +4,7 @@ use crate::direct::{CloudAccess, CloudChoice, cloud_access};
 use portico_lifecycle::driver::{ApiVersion, Cloud};
 use portico_openstack::magnum::{self, Feature, Features};
 use portico_openstack::rest::{Listing, RestClient, ScopedToken};
+use portico_openstack::{cinder, neutron, nova, octavia};
 use uuid::Uuid;
 
 /// The clients, and the token that each call takes.
@@ -14,6 +15,14 @@ pub struct Connection {
     pub magnum: magnum::Client,
     /// How to sign in again; `None`: the token cannot be renewed.
     choice: Option<CloudChoice>,
+}
+
+/// Clients of the services from which Magnum makes clusters.
+pub struct Services {
+    pub nova: nova::Client,
+    pub cinder: cinder::Client,
+    pub neutron: neutron::Client,
+    pub octavia: octavia::Client,
 }
 
 impl Connection {
@@ -35,6 +44,16 @@ impl Connection {
             token: access.token,
             rest: access.rest,
             choice: None,
+        }
+    }
+
+    /// Returns the clients of the services beside Magnum.
+    pub fn services(&self) -> Services {
+        Services {
+            nova: nova::Client::new(self.rest.clone()),
+            cinder: cinder::Client::new(self.rest.clone()),
+            neutron: neutron::Client::new(self.rest.clone()),
+            octavia: octavia::Client::new(self.rest.clone()),
         }
     }
 

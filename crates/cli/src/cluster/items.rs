@@ -9,7 +9,6 @@ use portico_openstack::neutron::FloatingIp;
 use portico_openstack::nova::Server;
 use portico_openstack::octavia::LoadBalancer;
 use portico_openstack::rest::{Error, Listing};
-use portico_openstack::{cinder, neutron, nova, octavia};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -23,22 +22,14 @@ pub struct Found {
 
 /// Looks at servers, volumes, load balancers and floating IPs.
 pub async fn find(connection: &Connection, cluster: &Cluster, groups: &[NodeGroup]) -> Found {
-    let (token, rest) = (&connection.token, &connection.rest);
-    let (nova, cinder) = (
-        nova::Client::new(rest.clone()),
-        cinder::Client::new(rest.clone()),
-    );
-    let (neutron, octavia) = (
-        neutron::Client::new(rest.clone()),
-        octavia::Client::new(rest.clone()),
-    );
+    let (token, services) = (&connection.token, connection.services());
     let prefix = cluster.driver_id.as_deref().unwrap_or_default();
     let (servers, volumes, snapshots, balancers, floating_ips) = tokio::join!(
-        nova.servers(token, prefix),
-        cinder.volumes(token),
-        cinder.snapshots(token),
-        octavia.load_balancers(token),
-        neutron.floating_ips(token),
+        services.nova.servers(token, prefix),
+        services.cinder.volumes(token),
+        services.cinder.snapshots(token),
+        services.octavia.load_balancers(token),
+        services.neutron.floating_ips(token),
     );
     let mut found = Found::default();
     let servers = found.read("servers", servers);

@@ -2,8 +2,8 @@
 //! refuses leaves a gap, which the checks report.
 use super::connection::Connection;
 use portico_lifecycle::quota::{FlavorSize, Limit, Resource, Usage, Usages};
+use portico_openstack::nova::Flavor;
 use portico_openstack::rest::QuotaUsage;
-use portico_openstack::{cinder, neutron, nova, octavia};
 use std::collections::BTreeMap;
 
 /// Sizes by name and by ID.
@@ -11,21 +11,13 @@ pub type Flavors = BTreeMap<String, FlavorSize>;
 
 /// Reads the quotas; `clusters` is the number of clusters of the project, if it is known.
 pub async fn usages(connection: &Connection, clusters: Option<usize>) -> Usages {
-    let (token, rest) = (&connection.token, &connection.rest);
-    let (nova, cinder) = (
-        nova::Client::new(rest.clone()),
-        cinder::Client::new(rest.clone()),
-    );
-    let (neutron, octavia) = (
-        neutron::Client::new(rest.clone()),
-        octavia::Client::new(rest.clone()),
-    );
+    let (token, services) = (&connection.token, connection.services());
     let (compute, volume, network, limits, balancers, magnum) = tokio::join!(
-        nova.limits(token),
-        cinder.limits(token),
-        neutron.quota(token),
-        octavia.quota(token),
-        octavia.load_balancers(token),
+        services.nova.limits(token),
+        services.cinder.limits(token),
+        services.neutron.quota(token),
+        services.octavia.quota(token),
+        services.octavia.load_balancers(token),
         connection.magnum.quota(token, &token.project_id),
     );
     let mut usages = Usages::new();
@@ -73,25 +65,17 @@ fn to_u64(count: usize) -> u64 {
 
 /// Reads the flavors; empty if Nova cannot be asked.
 pub async fn flavors(connection: &Connection) -> Flavors {
-    let nova = nova::Client::new(connection.rest.clone());
+    let nova = connection.services().nova;
     let Ok(listing) = nova.flavors(&connection.token).await else {
         return Flavors::new();
     };
-    let mut flavors = Flavors::new();
-    for flavor in &listing.items {
-        let size = FlavorSize {
-            vcpus: flavor.vcpus.into(),
-            ram_mib: flavor.ram,
-        };
-        flavors.insert(flavor.name.clone(), size);
-    }
+    let size = |flavor: &Flavor| FlavorSize {
+        vcpus: flavor.vcpus.into(),
+        ram_mib: flavor.ram,
+    };
+    let flavors = &listing.items;
+    let by_name = flavors.iter().map(|one| (one.name.clone(), size(one)));
     // an ID wins over a name that looks like it
-    for flavor in listing.items {
-        let size = FlavorSize {
-            vcpus: flavor.vcpus.into(),
-            ram_mib: flavor.ram,
-        };
-        flavors.insert(flavor.id, size);
-    }
-    flavors
+    let by_id = flavors.iter().map(|one| (one.id.clone(), size(one)));
+    by_name.chain(by_id).collect()
 }
