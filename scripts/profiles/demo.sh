@@ -10,6 +10,8 @@ with_plain_instance=no
 with_federation=yes
 # PORTICO_WITHOUT_MAGNUM=1 leaves it out
 with_magnum=$([ "${PORTICO_WITHOUT_MAGNUM:-}" = 1 ] && echo no || echo yes)
+# three clusters, and the roles with which the users on the sign-in page can make others
+with_magnum_clusters=yes
 with_hostile_app=no
 pod_network=10.244
 

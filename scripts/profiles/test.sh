@@ -9,7 +9,10 @@ with_redis=yes
 with_oidc=yes
 with_plain_instance=yes
 with_federation=yes
-with_magnum=no
+# PORTICO_WITHOUT_MAGNUM=1 leaves it out, with its tests
+with_magnum=$([ "${PORTICO_WITHOUT_MAGNUM:-}" = 1 ] && echo no || echo yes)
+# its tests make their own clusters, as users of their own: those of the other tests get no roles for it
+with_magnum_clusters=no
 with_hostile_app=yes
 pod_network=10.245
 

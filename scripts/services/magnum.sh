@@ -13,6 +13,8 @@ dir=$state/magnum
 keystone_url=http://127.0.0.1:${port[keystone]}/v3
 cloud_url=http://127.0.0.1:${port[cloud]}
 url=http://127.0.0.1:${port[magnum]}/v1
+seed_options=()
+[ "$with_magnum_clusters" = yes ] || seed_options=(--without-clusters)
 
 credentials() {
   cat <<CONF
@@ -86,11 +88,12 @@ start() {
   keep_secret "$dir/password"
   keep_secret "$dir/cloud-key"
   configure
-  python3 "$here/seed_keystone.py" "$keystone_url" "$state/keystone/admin-password" "$dir/password" "${port[magnum]}" \
-    "${port[cloud]}" "$dir/keystone-seed.json"
+  python3 "$here/seed_keystone.py" "${seed_options[@]}" "$keystone_url" "$state/keystone/admin-password" "$dir/password" \
+    "${port[magnum]}" "${port[cloud]}" "$dir/keystone-seed.json"
   start_cloud
   start_magnum
-  python3 "$here/seed_clusters.py" "$keystone_url" "$state/keystone/admin-password" "$state/demo-password" "$url" "$dir/clusters-seed.json"
+  python3 "$here/seed_clusters.py" "${seed_options[@]}" "$keystone_url" "$state/keystone/admin-password" \
+    "$state/demo-password" "$url" "$dir/clusters-seed.json"
   env_set MAGNUM_URL "$url" MAGNUM_PID_FILE "$state/run/magnum.pid" CLOUD_STAND_IN_URL "$cloud_url" CLOUD_STAND_IN_KEY_FILE "$dir/cloud-key"
 }
 
@@ -121,6 +124,7 @@ status() {
 
 check() {
   running magnum || die "Magnum does not run"
+  [ "$with_magnum_clusters" = yes ] || die "the profile $profile has no clusters to check"
   python3 "$here/seed_clusters.py" --check "$keystone_url" "$state/demo-password" "$url"
 }
 

@@ -2,8 +2,10 @@
 quota), edge-cache (stalled: its load balancer does not become ready). Run again it makes what is missing; a cluster that was
 deleted since is not made again.
 
-    seed_clusters.py KEYSTONE_URL ADMIN_PASSWORD_FILE USER_PASSWORD_FILE MAGNUM_URL SEED_JSON
+    seed_clusters.py [--without-clusters] KEYSTONE_URL ADMIN_PASSWORD_FILE USER_PASSWORD_FILE MAGNUM_URL SEED_JSON
     seed_clusters.py --check KEYSTONE_URL USER_PASSWORD_FILE MAGNUM_URL
+
+With --without-clusters it makes the templates only.
 """
 
 import json
@@ -70,6 +72,7 @@ CLUSTERS = [
         "labels": {"sim_stall": "api_load_balancer"},
     },
 ]
+WITHOUT_CLUSTERS = "--without-clusters"
 EXPECTED = {"shop-staging": "CREATE_COMPLETE", "analytics": "CREATE_FAILED", "edge-cache": "CREATE_IN_PROGRESS"}
 
 
@@ -95,13 +98,17 @@ def sign_in(keystone_url, user, password, project):
     return headers["x-subject-token"]
 
 
-def seed(magnum_url, admin, user, before):
-    made = set(before.get("made", []))
+def seed_templates(magnum_url, admin, made):
+    """Returns the UUIDs by name."""
     existing = {one["name"]: one["uuid"] for one in call("GET", f"{magnum_url}/clustertemplates", admin)[1]["clustertemplates"]}
     for wanted in TEMPLATES:
         if wanted["name"] not in existing and f"template {wanted['name']}" not in made:
             existing[wanted["name"]] = call("POST", f"{magnum_url}/clustertemplates", admin, wanted)[1]["uuid"]
         made.add(f"template {wanted['name']}")
+    return existing
+
+
+def seed_clusters(magnum_url, user, existing, made):
     present = {one["name"] for one in call("GET", f"{magnum_url}/clusters", user)[1]["clusters"]}
     for wanted in CLUSTERS:
         mark = f"cluster {wanted['name']}"
@@ -110,7 +117,6 @@ def seed(magnum_url, admin, user, before):
             body = {**wanted, "cluster_template_id": uuid, "keypair": "ops", "merge_labels": True}
             call("POST", f"{magnum_url}/clusters", user, body)
         made.add(mark)
-    return {"made": sorted(made)}
 
 
 def states(magnum_url, token):
@@ -136,15 +142,19 @@ def check(keystone_url, password, magnum_url):
 
 
 def main():
+    arguments = [one for one in sys.argv[1:] if one != WITHOUT_CLUSTERS]
     if len(sys.argv) == 5 and sys.argv[1] == "--check":
         check(sys.argv[2], read(sys.argv[3]), sys.argv[4])
-    elif len(sys.argv) == 6:
-        keystone_url, admin_file, user_file, magnum_url, target = sys.argv[1:]
+    elif len(arguments) == 5:
+        keystone_url, admin_file, user_file, magnum_url, target = arguments
         before = json.loads(read(target)) if os.path.exists(target) else {}
         admin = sign_in(keystone_url, "admin", read(admin_file), "admin")
-        out = seed(magnum_url, admin, sign_in(keystone_url, "ada", read(user_file), "acme"), before)
+        made = set(before.get("made", []))
+        existing = seed_templates(magnum_url, admin, made)
+        if WITHOUT_CLUSTERS not in sys.argv:
+            seed_clusters(magnum_url, sign_in(keystone_url, "ada", read(user_file), "acme"), existing, made)
         with open(target, "w", encoding="utf-8") as file:
-            json.dump(out, file, indent=2)
+            json.dump({"made": sorted(made)}, file, indent=2)
     else:
         sys.exit(__doc__)
 

@@ -1,7 +1,9 @@
 """Adds to Keystone what Magnum needs: its service user, the roles that its policy asks of the demo's users, and the endpoints
 of Magnum and of the stand-in for the cloud. Run again it adds what is missing; a role that was taken away since stays away.
 
-    seed_keystone.py URL ADMIN_PASSWORD_FILE MAGNUM_PASSWORD_FILE MAGNUM_PORT CLOUD_PORT SEED_JSON
+    seed_keystone.py [--without-clusters] URL ADMIN_PASSWORD_FILE MAGNUM_PASSWORD_FILE MAGNUM_PORT CLOUD_PORT SEED_JSON
+
+With --without-clusters the demo's users get no roles.
 """
 
 import json
@@ -12,6 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from keystone_seed import Keystone, read  # noqa: E402
 
+WITHOUT_CLUSTERS = "--without-clusters"
 # Magnum's policy knows the roles reader and member, not those of Kubernetes
 GRANTS = {
     "ada": [("acme", "member")],
@@ -52,7 +55,7 @@ def grant(keystone, project, user, role):
     keystone.call("PUT", f"/projects/{project}/users/{user}/roles/{role}")
 
 
-def seed(keystone, password, magnum_port, cloud_port, before):
+def seed(keystone, password, magnum_port, cloud_port, before, grants):
     project = keystone.ensure("project", {"name": "service", "domain_id": "default"})["id"]
     user = keystone.ensure("user", {"name": "magnum", "domain_id": "default"}, {"password": password})["id"]
     if "user" not in before:
@@ -62,9 +65,9 @@ def seed(keystone, password, magnum_port, cloud_port, before):
     for role in ("admin", "service"):
         grant(keystone, project, user, roles[role])
     granted = set(before.get("granted", []))
-    for name, grants in GRANTS.items():
+    for name, wanted in grants.items():
         owner = keystone.find("users", name=name, domain_id="default")
-        for project_name, role in grants:
+        for project_name, role in wanted:
             mark = f"{name} {project_name} {role}"
             if owner and mark not in granted:
                 target = keystone.find("projects", name=project_name, domain_id="default")
@@ -76,11 +79,13 @@ def seed(keystone, password, magnum_port, cloud_port, before):
 
 
 def main():
-    if len(sys.argv) != 7:
+    arguments = [one for one in sys.argv[1:] if one != WITHOUT_CLUSTERS]
+    if len(arguments) != 6:
         sys.exit(__doc__)
-    url, admin_file, password_file, magnum_port, cloud_port, target = sys.argv[1:]
+    url, admin_file, password_file, magnum_port, cloud_port, target = arguments
+    grants = {} if WITHOUT_CLUSTERS in sys.argv else GRANTS
     before = json.loads(read(target)) if os.path.exists(target) else {}
-    out = seed(Keystone(url, read(admin_file)), read(password_file), magnum_port, cloud_port, before)
+    out = seed(Keystone(url, read(admin_file)), read(password_file), magnum_port, cloud_port, before, grants)
     with open(target, "w", encoding="utf-8") as file:
         json.dump(out, file, indent=2)
 
