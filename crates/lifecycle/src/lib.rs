@@ -17,6 +17,7 @@ pub mod preflight;
 pub mod progress;
 pub mod quota;
 pub mod review;
+pub mod rights;
 pub mod spec;
 pub mod status;
 pub mod version;
