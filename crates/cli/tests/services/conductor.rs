@@ -1,0 +1,70 @@
+//! A conductor that does not run. All clusters of the stack have the same one, so nothing else runs
+//! meanwhile (`.config/nextest.toml`).
+use crate::tenant::{Tenant, create, json};
+use portico_testkit::{TestEnv, program};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// The stopped conductor; it starts again when this is dropped.
+struct Stopped {
+    pid: String,
+}
+
+impl Stopped {
+    fn new(env: &TestEnv) -> Self {
+        let record = std::fs::read_to_string(env.get("MAGNUM_PID_FILE").unwrap()).unwrap();
+        let pid = record.split_whitespace().next().unwrap().to_owned();
+        signal("-USR1", &pid);
+        Self { pid }
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        signal("-USR2", &self.pid);
+    }
+}
+
+fn signal(signal: &str, pid: &str) {
+    let sent = Command::new("kill").args([signal, pid]).status();
+    assert!(sent.unwrap().success());
+}
+
+#[tokio::test]
+async fn case_59_a_request_that_no_conductor_takes_is_found_later_and_not_repeated() {
+    Tenant::run(|tenant| async move {
+        let stopped = Stopped::new(&tenant.env);
+        sleep(Duration::from_millis(500)).await;
+        let name = tenant.name("waits");
+        let words = create(&name, &["--no-wait", "-o", "json"]);
+        let mut child = tenant
+            .person
+            .command(&program("portico").unwrap())
+            .arg("cluster")
+            .args(&words)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_secs(5)).await;
+        // the API has accepted it, and there is no record; the program would look for 30 s
+        assert!(child.try_wait().unwrap().is_none());
+        assert!(tenant.named(&name).await.is_empty());
+        child.kill().await.unwrap();
+        let conductors = tenant
+            .magnum
+            .conductors(&tenant.administrator().await)
+            .await;
+        assert!(!conductors.unwrap().items.is_empty());
+        drop(stopped);
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let text = "An earlier run did not see the cluster";
+        assert!(ran.err.contains(text), "{}", ran.err);
+        let made = tenant.named(&name).await;
+        assert_eq!(made.len(), 1, "{made:?}");
+        assert_eq!(json(&ran)[0]["uuid"], made[0].uuid.to_string());
+    })
+    .await;
+}

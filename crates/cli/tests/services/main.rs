@@ -1,0 +1,20 @@
+//! `portico cluster`, and what it is made of, against the real Magnum of a running stack.
+//! `PORTICO_TEST_ENV` names the file that says where it is. `docs/clusters/cases.md` lists the cases.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot continue has failed"
+)]
+mod client;
+mod conductor;
+mod creation;
+mod deletion;
+mod failures;
+mod files;
+mod local;
+mod rights;
+mod service_proxy;
+mod stand_in;
+mod templates;
+mod tenant;
+mod waiting;
