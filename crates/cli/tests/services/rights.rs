@@ -62,7 +62,7 @@ async fn the_prediction_for_five_users_and_every_call_is_what_magnum_answers() {
                 doomed,
             };
             let (tenant, objects) = (Arc::clone(&tenant), Arc::clone(&objects));
-            tasks.spawn(async move { compare(&tenant, &objects, &user).await });
+            tasks.spawn_local(async move { compare(&tenant, &objects, &user).await });
         }
         let mut compared = tasks.join_all().await;
         compared.sort_by_key(|(name, _, _)| *name);

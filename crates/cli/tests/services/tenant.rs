@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
@@ -43,10 +44,13 @@ impl Tenant {
     /// if the test has failed.
     pub async fn run<T>(test: impl FnOnce(Arc<Self>) -> T)
     where
-        T: Future<Output = ()> + Send + 'static,
+        T: Future<Output = ()> + 'static,
     {
         let tenant = Arc::new(Self::new().await);
-        let outcome = tokio::spawn(test(Arc::clone(&tenant))).await;
+        // a task of its own, so that a panic does not skip what follows
+        let test = test(Arc::clone(&tenant));
+        let tasks = LocalSet::new();
+        let outcome = tasks.run_until(async { spawn_local(test).await }).await;
         tenant.remove().await;
         if let Err(error) = outcome {
             std::panic::resume_unwind(error.into_panic());
