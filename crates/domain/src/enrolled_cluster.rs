@@ -5,6 +5,7 @@
 //! a [`ClusterRecord`] of the configuration names files.
 use crate::cluster::{ClusterRecord, RawTokens};
 use crate::namespace_format::NamespaceFormat;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub const MAX_AUDIENCES: usize = 8;
 pub const MAX_AUDIENCE_BYTES: usize = 255;
 
 /// Where a record comes from, besides the operator's configuration file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ClusterSource {
     /// OpenStack Magnum, read with the token of the user who enrolled the cluster.
@@ -129,6 +130,15 @@ impl EnrolledCluster {
             accepted_roles: self.accepted_roles.clone(),
             client_ca: self.client_ca.clone(),
             api_audiences: self.api_audiences.clone(),
+        }
+    }
+
+    /// Returns the record by which the panel and the gateway decide who may see and use the cluster.
+    /// It names no files, as that of [`ListedCluster::into_record`].
+    pub fn record(&self) -> ClusterRecord {
+        ClusterRecord {
+            api_url: self.api_url.clone(),
+            ..self.listed().into_record()
         }
     }
 }
@@ -289,6 +299,10 @@ mod tests {
         assert_eq!(record.raw_keystone_tokens, RawTokens::Off);
         assert!(record.accepted_tokens.is_empty() && record.accepted_domains.is_empty());
         assert!(record.authorization_policy_file.is_none());
+        assert_eq!(record.api_url, "");
+        let shown = cluster().record();
+        assert_eq!(shown.api_url, cluster().api_url);
+        assert_eq!((shown.id, shown.projects()), (record.id, record.projects()));
         let mut alone = cluster().listed();
         alone.accepted_projects.clear();
         assert_eq!(alone.into_record().projects(), ["owner"]);
