@@ -53,6 +53,11 @@ impl StoreConfig {
         advice::on_url(self.url.expose_secret())
     }
 
+    /// Returns whether the store is a SQL database, which enrolled clusters need.
+    pub fn is_sql(&self) -> bool {
+        !Redis::is_url(self.url.expose_secret())
+    }
+
     /// Returns whether only one process may use the store: a file on its own machine.
     pub fn is_for_one_process(&self) -> bool {
         self.url.expose_secret().starts_with("sqlite:")

@@ -79,6 +79,15 @@ impl KeyRing {
         Ok(Self(RwLock::new(Arc::new(keys))))
     }
 
+    /// Makes a ring of one new key, for a process that reads nothing that is sealed or hashed.
+    ///
+    /// # Errors
+    /// If the operating system cannot supply random bytes.
+    pub fn random() -> Result<Self, StoreError> {
+        let key = STANDARD.encode(random_bytes::<32>()?);
+        Self::from_base64(&[SecretString::from(key)])
+    }
+
     /// Returns the public IDs of the keys, the current one's first.
     pub fn key_ids(&self) -> Vec<String> {
         self.now().all().map(|key| hex(&key.kid)).collect()
