@@ -25,7 +25,7 @@ use crate::{
     authentication::Authentication,
     build_error::{BuildError, read_file},
     client_api::ClientApi,
-    clusters::{Cluster, tokens::ClusterTokens},
+    clusters::{Cluster, Clusters, tokens::ClusterTokens},
     config::{AppConfig, ClusterListConfig, DemoConfig, GatewayConfig, PANEL_ID},
     endpoints::{
         cluster_list::{ClusterListPublisher, Publication},
@@ -82,6 +82,7 @@ pub(crate) struct Parts {
     pub hosts: Arc<Hosts>,
     pub providers: Arc<Providers>,
     pub identities: Arc<Identities>,
+    pub clusters: Arc<Clusters>,
     pub signing: Arc<Signing>,
     pub sessions: Arc<Sessions>,
     pub authorization: Arc<Authorization>,
@@ -115,7 +116,7 @@ impl Parts {
             secure: hosts.secure(),
         };
         let identities = Arc::new(Identities::build(&apps, &clusters)?);
-        let clusters: Arc<[Cluster]> = clusters.into();
+        let clusters = Arc::new(Clusters::new(clusters));
         let providers = Arc::new(Providers::build(&config)?);
         let federations = Arc::new(Federations::build(&config, &keystone)?);
         let audit = AuditLog::new(store.clone());
@@ -264,7 +265,7 @@ impl Parts {
         });
         let public_keys = Arc::new(PublicKeys {
             signing: Arc::clone(&signing),
-            clusters,
+            clusters: Arc::clone(&clusters),
         });
         let publication = config.cluster_list.as_ref().map(publication);
         let cluster_list = Arc::new(ClusterListPublisher {
@@ -295,6 +296,7 @@ impl Parts {
             hosts,
             providers,
             identities,
+            clusters,
             signing,
             sessions,
             authorization,

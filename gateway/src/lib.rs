@@ -37,7 +37,8 @@ use std::{convert::Infallible, sync::Arc};
 
 use ::http::Request;
 use axum::body::Body;
-use portico_assertion::Signer;
+use portico_assertion::{PublicKey, Signer};
+use portico_domain::enrolled_cluster::EnrolledCluster;
 use portico_runtime::{
     listener::HttpService,
     request_id::{RequestIdLayer, Trust},
@@ -112,6 +113,16 @@ impl Gateway {
             }
         }
         reloaded
+    }
+
+    /// Replaces the enrolled clusters, whose tokens are sealed to this key. Those of the
+    /// configuration stay, and have precedence.
+    pub fn replace_enrolled_clusters(
+        &self,
+        enrolled: Vec<EnrolledCluster>,
+        sealing_key: &PublicKey,
+    ) {
+        self.0.clusters.replace_enrolled(enrolled, sealing_key);
     }
 
     /// Answers 503 at `/ready` from now on, so that no more requests are sent here, and continues

@@ -8,7 +8,7 @@ use portico_domain::access::RoleInProject;
 use portico_store::Store;
 
 use crate::{
-    audit::AuditLog, clusters::Cluster, hosts::Hosts, identity_providers::Providers,
+    audit::AuditLog, clusters::Clusters, hosts::Hosts, identity_providers::Providers,
     sessions::Sessions,
 };
 
@@ -20,7 +20,7 @@ pub(crate) struct Account {
     /// `gateway.audit.project_admin_roles`.
     pub project_admin_roles: Vec<String>,
     pub store: Store,
-    pub clusters: Arc<[Cluster]>,
+    pub clusters: Arc<Clusters>,
     pub hosts: Arc<Hosts>,
     pub providers: Arc<Providers>,
     pub sessions: Arc<Sessions>,

@@ -169,10 +169,8 @@ impl ClientApi {
     /// Returns the name of the cluster with this ID.
     pub fn cluster_name(&self, id: &str) -> Option<String> {
         let id: Uuid = id.parse().ok()?;
-        self.clusters
-            .iter()
-            .find(|cluster| cluster.record.id == id)
-            .map(|cluster| cluster.record.name.clone())
+        let cluster = self.clusters.find(id)?;
+        Some(cluster.record.name.clone())
     }
 }
 

@@ -54,18 +54,18 @@ where
 
 /// Returns the clusters of the caller's projects.
 pub(crate) async fn list(State(client_api): State<Arc<ClientApi>>, caller: ListCaller) -> Response {
+    let snapshot = client_api.clusters.snapshot();
+    let all = snapshot.all().iter();
     let clusters: Vec<_> = match caller {
         ListCaller::Keystone(identity) => {
-            let accepting = |cluster: &&Cluster| cluster.record.accepts(&identity).is_ok();
+            let accepting = |cluster: &&Arc<Cluster>| cluster.record.accepts(&identity).is_ok();
             let project = identity.project.as_ref();
-            let clusters = client_api.clusters.iter().filter(accepting);
-            clusters.map(|cluster| entry(cluster, project)).collect()
+            let accepting = all.filter(accepting);
+            accepting.map(|cluster| entry(cluster, project)).collect()
         }
         ListCaller::CommandLine(caller) => {
-            let project = |cluster| project_at(cluster, &caller.live);
-            let clusters = client_api.clusters.iter();
-            clusters
-                .filter_map(|cluster| Some(entry(cluster, Some(&project(cluster)?))))
+            let project = |cluster: &Cluster| project_at(cluster, &caller.live);
+            all.filter_map(|cluster| Some(entry(cluster, Some(&project(cluster)?))))
                 .collect()
         }
     };
@@ -93,8 +93,9 @@ pub(crate) async fn token(
     CommandLineCaller(caller): CommandLineCaller,
 ) -> Result<Response, Interrupt> {
     let known = id.parse::<Uuid>().ok().and_then(|id| {
-        let cluster = client_api.clusters.iter().find(|c| c.record.id == id)?;
-        Some((cluster, project_at(cluster, &caller.live)?))
+        let cluster = client_api.clusters.find(id)?;
+        let project = project_at(&cluster, &caller.live)?;
+        Some((cluster, project))
     });
     // unknown clusters and those of other projects look alike
     let Some((cluster, project)) = known else {
@@ -108,7 +109,7 @@ pub(crate) async fn token(
     let started = Instant::now();
     let sealed = client_api
         .cluster_tokens
-        .cluster_token(&context, &caller, cluster, &project)
+        .cluster_token(&context, &caller, &cluster, &project)
         .await
         .map_err(Interrupt::from);
     metrics::token(TokenOperation::Cluster, outcome(&sealed), started);

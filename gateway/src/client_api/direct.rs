@@ -43,7 +43,7 @@ pub(crate) async fn sealing_key(
     Path(id): Path<String>,
 ) -> Result<Response, Interrupt> {
     let id: Option<Uuid> = id.parse().ok();
-    let cluster = id.and_then(|id| client_api.clusters.iter().find(|c| c.record.id == id));
+    let cluster = id.and_then(|id| client_api.clusters.find(id));
     let cluster = cluster.ok_or_else(no_such_cluster)?;
     let mut answer = Json(json!({
         "cluster": cluster.record.id,

@@ -18,7 +18,7 @@ use portico_store::Store;
 use crate::{
     audit::AuditLog,
     authentication::Authentication,
-    clusters::{Cluster, tokens::ClusterTokens},
+    clusters::{Clusters, tokens::ClusterTokens},
     hosts::Hosts,
     sessions::{Sessions, live::Live},
 };
@@ -26,7 +26,7 @@ use crate::{
 /// Serves command lines.
 #[derive(Debug)]
 pub(crate) struct ClientApi {
-    pub clusters: Arc<[Cluster]>,
+    pub clusters: Arc<Clusters>,
     pub store: Store,
     pub keystone: keystone::Client,
     pub hosts: Arc<Hosts>,

@@ -1,5 +1,8 @@
 //! The clusters that users get tokens for.
+mod snapshot;
 pub(crate) mod tokens;
+
+pub(crate) use snapshot::Clusters;
 
 use portico_assertion::PublicKey;
 use portico_domain::{cluster::ClusterRecord, identity::Project};

@@ -7,7 +7,7 @@ use portico_assertion::{SealedClusterToken, cluster_token};
 use portico_domain::identity::Project;
 use portico_store::{Outcome, SessionKind};
 
-use super::Cluster;
+use super::{Cluster, Clusters};
 use crate::{
     audit::{AuditLog, Event},
     http::error_response::Problem,
@@ -22,7 +22,7 @@ use crate::{
 /// Issues cluster tokens.
 #[derive(Debug)]
 pub(crate) struct ClusterTokens {
-    pub clusters: Arc<[Cluster]>,
+    pub clusters: Arc<Clusters>,
     pub sessions: Arc<Sessions>,
     pub audit: AuditLog,
 }

@@ -9,13 +9,13 @@ use axum::{
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
 
-use crate::{clusters::Cluster, sessions::signing::Signing};
+use crate::{clusters::Clusters, sessions::signing::Signing};
 
 /// The public keys that others need.
 #[derive(Debug)]
 pub(crate) struct PublicKeys {
     pub signing: Arc<Signing>,
-    pub clusters: Arc<[Cluster]>,
+    pub clusters: Arc<Clusters>,
 }
 
 /// `GET /.well-known/jwks.json`.
@@ -25,8 +25,9 @@ pub(crate) async fn jwks(State(keys): State<Arc<PublicKeys>>) -> Response {
 
 /// `GET /.well-known/portico-cluster-keys`: lists the keys, but not the clusters they belong to.
 pub(crate) async fn cluster_keys(State(keys): State<Arc<PublicKeys>>) -> Response {
-    let by_id: BTreeMap<&str, Value> = keys
-        .clusters
+    let clusters = keys.clusters.snapshot();
+    let by_id: BTreeMap<&str, Value> = clusters
+        .all()
         .iter()
         .map(|cluster| {
             let key = &cluster.sealing_key;

@@ -1,12 +1,17 @@
 //! The command line: both ways in, rotation, revocation, cluster tokens.
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use base64::{
+    Engine as _,
+    engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD},
+};
 use http::{Method, StatusCode};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
+use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster};
 use portico_store::Session;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 use crate::support::{
     browser::{Browser, Page},
@@ -325,4 +330,48 @@ async fn the_sealing_key_is_for_every_client_and_the_cluster_is_not() {
     assert_eq!(asked.status, StatusCode::SERVICE_UNAVAILABLE);
     let anonymous = get("/api/v1/clusters", &json).await;
     assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn an_enrolled_cluster_is_listed_and_gets_tokens_until_it_is_removed() {
+    let (stack, mut browser, session) = started().await;
+    let granted = tokens(&stack, &mut browser).await;
+    let access = &granted["access_token"];
+    let id = Uuid::from_u128(7);
+    let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+    let enrolled = |id, name: &str, project: &str| EnrolledCluster {
+        id,
+        name: name.to_owned(),
+        owner_project: project.to_owned(),
+        accepted_projects: Vec::new(),
+        accepted_roles: Vec::new(),
+        api_url: "https://192.0.2.7:6443".to_owned(),
+        ca: pem.to_owned(),
+        client_ca: pem.to_owned(),
+        api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
+        source: ClusterSource::Magnum,
+    };
+    let own = enrolled(id, "shop", &session.projects[0].id);
+    let other = enrolled(Uuid::from_u128(8), "foreign", "another-project");
+    let key = stack.cluster_key.public();
+    stack
+        .gateway
+        .replace_enrolled_clusters(vec![own, other], key);
+    let listed = bearer(&stack, Method::GET, "/api/v1/clusters", access).await;
+    let listed = listed.json()["clusters"].clone();
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!(listed[1]["name"], "shop");
+    assert_eq!(listed[1]["api_url"], "https://192.0.2.7:6443");
+    assert_eq!(listed[1]["ca_data"], STANDARD.encode(pem));
+    stack
+        .token_of_the_command_line(&session, "the-command-lines-own-token")
+        .await;
+    let path = format!("/api/v1/clusters/{id}/token");
+    let answer = bearer(&stack, Method::POST, &path, access).await.json();
+    let sealed = answer["token"].as_str().expect("token");
+    let keys = [stack.cluster_key.clone()];
+    cluster_token::open(&keys, id, sealed, Timestamp::now()).expect("opens");
+    stack.gateway.replace_enrolled_clusters(Vec::new(), key);
+    let gone = bearer(&stack, Method::POST, &path, access).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
 }

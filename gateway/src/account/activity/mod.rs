@@ -172,9 +172,8 @@ impl Account {
             known.map_or_else(|| id.to_owned(), |project| project.name)
         });
         let cluster = event.cluster_id.as_deref().map(|id| {
-            let mut records = self.clusters.iter().map(|cluster| &cluster.record);
-            let known = records.find(|record| record.id.to_string() == id);
-            known.map_or_else(|| id.to_owned(), |record| record.name.clone())
+            let known = id.parse().ok().and_then(|id| self.clusters.find(id));
+            known.map_or_else(|| id.to_owned(), |cluster| cluster.record.name.clone())
         });
         Row {
             sequence,

@@ -47,18 +47,17 @@ impl UpstreamIdentity {
         let cluster = self
             .cluster_tokens
             .clusters
-            .iter()
-            .find(|known| known.record.id == cluster)
+            .find(cluster)
             .ok_or(Refusal::NoCluster)?;
         if !caller.live.root().has_keystone() {
             return Err(Refusal::NoKeystone.into());
         }
-        let project = project_for(cluster, caller, token)
+        let project = project_for(&cluster, caller, token)
             .ok_or_else(|| Refusal::NoProject(cluster.record.name.clone()))?;
         let now = Timestamp::now();
         let sealed = self
             .cluster_tokens
-            .cluster_token(&of_session(caller), caller, cluster, &project)
+            .cluster_token(&of_session(caller), caller, &cluster, &project)
             .await?;
         tracing::debug!(upstream = app.config.id, cluster_id = %cluster.record.id, "a cluster token");
         let left = sealed.expires_at.as_second() - now.as_second();
