@@ -3,6 +3,7 @@
 //! Every role may read the same file; a role needs its own sections only, and opens no secret file
 //! of another role.
 mod changes;
+pub mod enrolment;
 pub mod panel;
 mod print;
 pub mod prometheus;
@@ -30,7 +31,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use url::Url;
 
-use self::panel::PanelConfig;
+use self::{enrolment::EnrolmentConfig, panel::PanelConfig};
 
 const FILES_VARIABLE: &str = "PORTICO_CONFIG";
 /// Read if no file is given.
@@ -63,6 +64,8 @@ pub struct Config {
     /// The Kubernetes clusters that users access through Portico.
     #[serde(default)]
     pub clusters: Vec<ClusterRecord>,
+    #[serde(default)]
+    pub enrolment: Option<EnrolmentConfig>,
     /// The web applications behind the gateway.
     #[serde(default)]
     pub apps: Vec<AppConfig>,

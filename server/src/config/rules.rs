@@ -73,6 +73,14 @@ impl Config {
                 ));
             }
         }
+        let reads_clusters = self.enrolment.is_some() && roles.contains(&Role::Panel);
+        if reads_clusters && self.store.is_none() && !roles.contains(&Role::Gateway) {
+            problems.push(Problem::new(
+                "store",
+                "the section is missing; with [enrolment], the panel reads the enrolled clusters \
+                 from it",
+            ));
+        }
         if roles.contains(&Role::Panel) && self.panel.is_some() {
             if self.public_url().is_none() {
                 problems.push(Problem::new(
@@ -125,6 +133,17 @@ impl Config {
         }
         if let Some(Err(error)) = self.store.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));
+        }
+        if let Some(enrolment) = &self.enrolment {
+            if let Err(error) = enrolment.validate() {
+                problems.push(Problem::new("", error.to_string()));
+            }
+            if self.store.as_ref().is_some_and(|store| !store.is_sql()) {
+                problems.push(Problem::new(
+                    "enrolment",
+                    "enrolled clusters need a store in SQLite or PostgreSQL: Redis may lose them",
+                ));
+            }
         }
         if let Some(Err(error)) = self.keystone.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));

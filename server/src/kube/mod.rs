@@ -1,7 +1,7 @@
 //! Access to Kubernetes, always with the signed-in user's own credential.
 //!
-//! [`Clusters`] holds the configured clusters with one connection pool each; an [`Api`] combines a
-//! cluster with one user's bearer token and is made for every request. Nothing here has rights of
+//! [`Clusters`] holds the configured and enrolled clusters with one connection pool each; an [`Api`]
+//! combines a cluster with one user's bearer token and is made for every request. Nothing here has rights of
 //! its own: what the API server refuses to the user is refused here. The exception is the watch of
 //! one ConfigMap with a policy, which runs with a kubeconfig that the operator configures for it alone.
 pub mod api;
@@ -29,6 +29,6 @@ pub mod watch;
 pub mod whoami;
 
 pub use api::Api;
-pub use clusters::Clusters;
+pub use clusters::{Authority, Cluster, ClusterSnapshot, Clusters};
 pub use error::KubeError;
 pub use forbidden::Forbidden;

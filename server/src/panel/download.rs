@@ -20,10 +20,10 @@ pub async fn kubeconfig(
     caller: Caller,
 ) -> Response {
     let url = caller::origin(&services.public_url);
-    let answer = match services.record(&caller, cluster) {
-        Ok(record) => authentication::kubeconfig(record, &url)
+    let answer = match services.cluster(&caller, cluster) {
+        Ok(cluster) => authentication::kubeconfig(&cluster, &url)
             .await
-            .map(|text| (file_name(&record.name), text)),
+            .map(|text| (file_name(&cluster.record().name), text)),
         Err(error) => Err(error),
     };
     match answer {

@@ -31,7 +31,6 @@ use axum::{
 use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
 use portico_assertion::{PrivateKey, Verifier};
-use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone;
 use std::{path::Path, sync::Arc};
 use tower_http::{
@@ -50,7 +49,8 @@ pub struct PanelParts {
     pub public_url: Url,
     /// `gateway.apps_domain`.
     pub apps_domain: String,
-    pub clusters: Vec<ClusterRecord>,
+    /// Their enrolled ones are replaced while the panel runs.
+    pub clusters: Arc<Clusters>,
     pub apps: Vec<AppConfig>,
     /// For data that a viewer's own token may read at Keystone.
     pub keystone: Option<keystone::Client>,
@@ -74,14 +74,16 @@ pub enum PanelError {
 pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
     let key = PrivateKey::read(&parts.config.private_key_file)?;
     let gatekeeper = Gatekeeper::new(parts.verifier, vec![key], &parts.public_url);
+    // Prometheus knows the operator's clusters: their values are not a tenant's to choose
+    let snapshot = parts.clusters.snapshot();
     let prometheus = parts
         .config
         .prometheus
         .as_ref()
-        .map(|section| Prometheus::new(section, &parts.clusters))
+        .map(|section| Prometheus::new(section, snapshot.configured()))
         .transpose()?;
     let services = Arc::new(Services {
-        clusters: Clusters::new(parts.clusters),
+        clusters: parts.clusters,
         apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
         undo: UndoStore::default(),
         tests: RecentTests::default(),

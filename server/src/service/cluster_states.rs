@@ -1,11 +1,11 @@
 //! The states of a project's clusters, for the choice of a cluster on every page.
 use super::{Services, overview};
-use crate::caller::Caller;
-use futures::StreamExt;
-use portico_domain::{
-    cluster::ClusterRecord,
-    panel::{ClusterCard, ClusterState, Health},
+use crate::{
+    caller::Caller,
+    kube::{Cluster, ClusterSnapshot},
 };
+use futures::StreamExt;
+use portico_domain::panel::{ClusterCard, ClusterState, Health};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -16,16 +16,19 @@ const MAX_CONCURRENT_CLUSTERS: usize = 16;
 
 /// Returns the state of each wanted cluster of the caller's project, of all if none is named. A
 /// cluster that the project does not have is left out.
-pub async fn states(services: &Services, caller: &Caller, wanted: &[Uuid]) -> Vec<ClusterState> {
+pub async fn states(
+    services: &Services,
+    clusters: &ClusterSnapshot,
+    caller: &Caller,
+    wanted: &[Uuid],
+) -> Vec<ClusterState> {
     let Some(project) = caller.project() else {
         return Vec::new();
     };
-    let looks: Vec<_> = services
-        .clusters
+    let looks: Vec<_> = clusters
         .of_project(project)
-        .into_iter()
-        .filter(|record| wanted.is_empty() || wanted.contains(&record.id))
-        .map(|record| state(services, caller, record))
+        .filter(|cluster| wanted.is_empty() || wanted.contains(&cluster.record().id))
+        .map(|cluster| state(services, clusters, caller, cluster))
         .collect();
     futures::stream::iter(looks)
         .buffered(MAX_CONCURRENT_CLUSTERS)
@@ -33,8 +36,15 @@ pub async fn states(services: &Services, caller: &Caller, wanted: &[Uuid]) -> Ve
         .await
 }
 
-async fn state(services: &Services, caller: &Caller, record: &ClusterRecord) -> ClusterState {
-    let card = tokio::time::timeout(STATE_TIMEOUT, look_at(services, caller, record))
+async fn state(
+    services: &Services,
+    clusters: &ClusterSnapshot,
+    caller: &Caller,
+    cluster: &Cluster,
+) -> ClusterState {
+    let record = cluster.record();
+    let look = look_at(services, clusters, caller, cluster);
+    let card = tokio::time::timeout(STATE_TIMEOUT, look)
         .await
         .unwrap_or_else(|_| {
             let seconds = STATE_TIMEOUT.as_secs();
@@ -48,8 +58,14 @@ async fn state(services: &Services, caller: &Caller, record: &ClusterRecord) -> 
     }
 }
 
-async fn look_at(services: &Services, caller: &Caller, record: &ClusterRecord) -> ClusterCard {
-    let api = match services.api(caller, record.id).await {
+async fn look_at(
+    services: &Services,
+    clusters: &ClusterSnapshot,
+    caller: &Caller,
+    cluster: &Cluster,
+) -> ClusterCard {
+    let record = cluster.record();
+    let api = match services.api_among(clusters, caller, record.id).await {
         Ok((api, _)) => api,
         Err(error) => return overview::closed_card(record, Health::Unknown, error.message),
     };

@@ -7,9 +7,11 @@ use super::{
     },
     overview,
 };
-use crate::caller::Caller;
+use crate::{
+    caller::Caller,
+    kube::{Cluster, ClusterSnapshot},
+};
 use portico_domain::{
-    cluster::ClusterRecord,
     identity::Named,
     panel::{AttentionGap, ClusterCard, Health, Launchpad},
 };
@@ -20,7 +22,7 @@ const MAX_ATTENTION_ROWS: usize = 50;
 
 /// Returns the launchpad of the caller's project; without a project, an empty one that names whom
 /// to ask.
-pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
+pub async fn view(services: &Services, clusters: &ClusterSnapshot, caller: &Caller) -> Launchpad {
     let Some(project) = caller.project() else {
         return Launchpad {
             attention: Vec::new(),
@@ -31,11 +33,9 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
             asks_for: services.asks_for(),
         };
     };
-    let looks = services
-        .clusters
+    let looks = clusters
         .of_project(project)
-        .into_iter()
-        .map(|record| look_at(services, caller, record));
+        .map(|cluster| look_at(services, clusters, caller, cluster));
     let with_closed = services.takes_part(caller, &project.id);
     let apps = services
         .apps
@@ -66,8 +66,12 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
     let scope = Scope {
         project,
         projects: &caller.claims().projects,
-        own: services.clusters.of_project(project),
-        all: services.clusters.records().collect(),
+        own: clusters
+            .of_project(project)
+            .map(|one| one.record())
+            .collect(),
+        // tenants choose the names of enrolled clusters, and must not hide alerts from others by it
+        all: clusters.configured().collect(),
     };
     alerts::join(&mut troubles, fired, &scope);
     pad.attention = attention::rows(troubles);
@@ -79,9 +83,11 @@ pub async fn view(services: &Services, caller: &Caller) -> Launchpad {
 /// reported at once.
 async fn look_at(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
-    record: &ClusterRecord,
+    cluster: &Cluster,
 ) -> (ClusterCard, attention::Findings) {
+    let record = cluster.record();
     let named = Named {
         id: record.id.to_string(),
         name: record.name.clone(),
@@ -90,7 +96,7 @@ async fn look_at(
         let findings = attention::unavailable(health, named.clone(), why.clone());
         (overview::closed_card(record, health, why), findings)
     };
-    let api = match services.api(caller, record.id).await {
+    let api = match services.api_among(clusters, caller, record.id).await {
         Ok((api, _)) => api,
         Err(error) => return closed(Health::Unknown, error.message),
     };

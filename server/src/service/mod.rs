@@ -32,22 +32,22 @@ pub use panel::PanelService;
 
 use crate::{
     caller::Caller,
-    kube::{Api, Clusters, KubeError},
+    kube::{Api, Cluster, ClusterSnapshot, Clusters, KubeError},
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
 };
 use access::{Names, UndoStore};
 use authentication::{KubeAuthMetrics, RecentTests};
 use error::ServiceError;
-use portico_domain::cluster::{ClusterRecord, NotAccepted};
+use portico_domain::cluster::NotAccepted;
 use portico_openstack::keystone;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 use url::Url;
 use uuid::Uuid;
 
 /// The state that all requests share.
 pub struct Services {
-    pub clusters: Clusters,
+    pub clusters: Arc<Clusters>,
     pub apps: Apps,
     pub undo: UndoStore,
     pub tests: RecentTests,
@@ -68,14 +68,27 @@ pub struct Services {
 }
 
 impl Services {
-    /// Returns a cluster that the caller's project may see, with the caller's own credential.
+    /// Returns a cluster that the caller's project may see now, with the caller's own credential.
     pub async fn api(
         &self,
         caller: &Caller,
         cluster: Uuid,
-    ) -> Result<(Api, &ClusterRecord), ServiceError> {
+    ) -> Result<(Api, Arc<Cluster>), ServiceError> {
+        let clusters = self.clusters.snapshot();
+        let (api, cluster) = self.api_among(&clusters, caller, cluster).await?;
+        Ok((api, Arc::clone(cluster)))
+    }
+
+    /// Does the same for a request that uses one snapshot to its end.
+    pub async fn api_among<'c>(
+        &self,
+        clusters: &'c ClusterSnapshot,
+        caller: &Caller,
+        cluster: Uuid,
+    ) -> Result<(Api, &'c Arc<Cluster>), ServiceError> {
         let token = caller.token().ok_or(KubeError::NoToken)?;
-        let record = self.record(caller, cluster)?;
+        let cluster = visible(clusters, caller, cluster)?;
+        let record = cluster.record();
         record.accepts(caller.identity()).map_err(|lacks| {
             ServiceError::not_permitted(match lacks {
                 NotAccepted::Project => "This cluster does not accept sign-ins from this project.",
@@ -84,15 +97,12 @@ impl Services {
         })?;
         let api = self.clusters.api(cluster, token).await?;
         let candidates = caller.namespace_candidates(record);
-        Ok((api.with_namespace_candidates(candidates), record))
+        Ok((api.with_namespace_candidates(candidates), cluster))
     }
 
-    /// Returns the record of a cluster that the caller's project may see.
-    pub fn record(&self, caller: &Caller, cluster: Uuid) -> Result<&ClusterRecord, ServiceError> {
-        let project = caller.project().ok_or(KubeError::NoToken)?;
-        self.clusters
-            .record(project, cluster)
-            .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))
+    /// Returns a cluster that the caller's project may see now.
+    pub fn cluster(&self, caller: &Caller, cluster: Uuid) -> Result<Arc<Cluster>, ServiceError> {
+        visible(&self.clusters.snapshot(), caller, cluster).cloned()
     }
 
     /// Returns the programs that a user with a role in the project of the URL may download.
@@ -148,4 +158,16 @@ impl Services {
             .iter()
             .any(|role| known(&role.id, &role.name))
     }
+}
+
+/// Returns a cluster that the caller's project may see.
+pub fn visible<'c>(
+    clusters: &'c ClusterSnapshot,
+    caller: &Caller,
+    cluster: Uuid,
+) -> Result<&'c Arc<Cluster>, ServiceError> {
+    let project = caller.project().ok_or(KubeError::NoToken)?;
+    clusters
+        .find(project, cluster)
+        .ok_or_else(|| ServiceError::not_found("This project has no such cluster."))
 }

@@ -33,10 +33,10 @@ async fn api() -> Api {
         token: "t".into(),
         expires_at: Timestamp::now() + SignedDuration::from_hours(1),
     };
-    Clusters::new(vec![record])
-        .api(Uuid::nil(), &token)
-        .await
-        .unwrap()
+    let clusters = Clusters::new(vec![record]);
+    let snapshot = clusters.snapshot();
+    let cluster = snapshot.get(Uuid::nil()).unwrap();
+    clusters.api(cluster, &token).await.unwrap()
 }
 
 async fn confirmation(exclusive: Option<u64>) -> Confirmation {

@@ -100,7 +100,7 @@ impl Stack {
         change_prometheus(&mut prometheus);
         let signing = SigningKey::generate();
         let services = Services {
-            clusters: Clusters::new(config.clusters.clone()),
+            clusters: Arc::new(Clusters::new(config.clusters.clone())),
             apps: Apps::new(
                 config.apps.clone(),
                 public_url(),
@@ -345,7 +345,7 @@ impl Stack {
             verifier: self.verifier.clone(),
             public_url: public_url(),
             apps_domain: "apps.localhost".to_owned(),
-            clusters: self.config.clusters.clone(),
+            clusters: Arc::clone(&self.services.clusters),
             apps: self.config.apps.clone(),
             keystone: None,
             kube_auth_metrics_url: Some(metrics_url(&self.env)),

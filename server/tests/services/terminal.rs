@@ -13,8 +13,8 @@ pub struct Terminal<'a> {
 impl<'a> Terminal<'a> {
     pub async fn of(stack: &'a Stack, user: &str) -> Self {
         let caller = stack.caller(user).await;
-        let record = stack.services.record(&caller, stack.acme()).unwrap();
-        let key = PublicKey::read(&record.sealing_key_file).unwrap();
+        let cluster = stack.services.cluster(&caller, stack.acme()).unwrap();
+        let key = PublicKey::read(&cluster.record().sealing_key_file).unwrap();
         let now = jiff::Timestamp::now();
         let token = caller.token().unwrap();
         let sealed = credential::fresh(stack.acme(), &key, token, now).unwrap();

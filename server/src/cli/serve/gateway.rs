@@ -1,6 +1,6 @@
-use super::{Context, keys, listen, report_keystone, rules, serve_on, store_watch};
-use crate::cli::migrate::{open_store, with_next_step};
-use crate::config::Role;
+use super::{
+    Context, enrolled_clusters, keys, listen, report_keystone, rules, serve_on, store, store_watch,
+};
 use anyhow::Context as _;
 use gateway::{Cluster, Deps, Gateway};
 use portico_assertion::{Signer, SigningKey};
@@ -8,27 +8,11 @@ use portico_openstack::keystone;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let config = context.config;
-    let (Some(section), Some(keystone), Some(store)) =
-        (&config.gateway, &config.keystone, &config.store)
-    else {
-        anyhow::bail!("[gateway], [keystone] or [store] is missing");
+    let (Some(section), Some(keystone)) = (&config.gateway, &config.keystone) else {
+        anyhow::bail!("[gateway] or [keystone] is missing");
     };
     let listener = listen("gateway.listen", section.listen).await?;
-    let store = open_store(store).await?;
-    let looked = if context.roles == Role::ALL {
-        // with one process, no other can run a migration at the same time
-        store.migrate().await
-    } else {
-        store.ensure_migrated().await
-    };
-    looked.map_err(|error| with_next_step("look at the store", &error))?;
-    for advice in store.advice().await.context("look at the store")? {
-        tracing::warn!("{advice}");
-    }
-    if let Err(error) = store.ensure_own_keys().await {
-        let next_step = error.next_step();
-        tracing::error!(%error, next_step, "users would be signed out");
-    }
+    let store = store::open(context).await?;
     let client = keystone::Client::new(keystone).context("keystone")?;
     let signing_key =
         SigningKey::read(&section.assertion_key_file).context("gateway.assertion_key_file")?;
@@ -44,6 +28,11 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             apps: config.apps.clone(),
         },
     )?;
+    let following = built.clone();
+    enrolled_clusters::follow(context, move |clusters, key| {
+        following.replace_enrolled_clusters(clusters, key);
+    })
+    .await?;
     keys::follow_store_keys(context, store.clone())?;
     rules::follow(context, built.clone())?;
     keys::follow_assertion_key(context, section.assertion_key_file.clone(), built.clone())?;

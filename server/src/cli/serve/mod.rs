@@ -1,11 +1,13 @@
 //! Running of roles: listeners, the admin port, startup messages, shutdown.
 mod certificate_expiry;
+mod enrolled_clusters;
 mod gateway;
 mod keys;
 mod kube_auth;
 mod panel;
 mod reload;
 mod rules;
+mod store;
 mod store_watch;
 
 use super::error::CliError;
@@ -20,9 +22,11 @@ use portico_runtime::open_files;
 use portico_runtime::telemetry;
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use portico_runtime::traces::Traces;
+use portico_store::Store;
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use tokio::sync::OnceCell;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What a role needs from the process.
@@ -40,6 +44,8 @@ pub(super) struct Context<'c> {
     pub behind: CancellationToken,
     /// The gateway's guard, which cancels `behind`.
     pub front: Cell<Option<DropGuard>>,
+    /// See [`store::open`].
+    pub store: OnceCell<Store>,
 }
 
 /// Runs the roles until the process is stopped.
@@ -115,6 +121,7 @@ async fn start(
         own_verifier: OwnVerifier::default(),
         behind,
         front: Cell::new(front),
+        store: OnceCell::new(),
     };
     reload::follow(&context)?;
     for role in roles {

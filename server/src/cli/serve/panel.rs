@@ -1,10 +1,12 @@
-use super::{Context, keys, listen, serve_on};
+use super::{Context, enrolled_clusters, keys, listen, serve_on};
 use crate::config::{Config, Role};
+use crate::kube::Clusters;
 use crate::panel::{PanelParts, router};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
 use portico_openstack::keystone;
 use portico_runtime::request_id::{RequestIdLayer, Trust};
+use std::sync::Arc;
 use url::Url;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
@@ -28,13 +30,19 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     crate::session_budgets::describe_metrics();
     crate::shared_watch::describe_metrics();
     let keystone = config.keystone.as_ref().map(keystone::Client::new);
+    let clusters = Arc::new(Clusters::new(config.clusters.clone()));
+    let following = Arc::clone(&clusters);
+    enrolled_clusters::follow(context, move |clusters, key| {
+        following.replace_enrolled(clusters, key);
+    })
+    .await?;
     let router = router(PanelParts {
         keystone: keystone.transpose().context("keystone")?,
         config: section.clone(),
         verifier: verifier(context)?,
         public_url: public_url.clone(),
         apps_domain: apps_domain(config),
-        clusters: config.clusters.clone(),
+        clusters,
         apps: config.apps.clone(),
         kube_auth_metrics_url: section
             .kube_auth_metrics_url

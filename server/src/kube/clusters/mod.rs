@@ -1,4 +1,13 @@
-//! The configured clusters, each with one connection pool that all users' calls share.
+//! The clusters, each with one connection pool that all users' calls share: those of the
+//! configuration, and those that users enrolled, which change while the process runs.
+mod cluster;
+mod snapshot;
+#[cfg(test)]
+mod tests;
+
+pub use cluster::{Authority, Cluster};
+pub use snapshot::ClusterSnapshot;
+
 use super::{
     Api, KubeError,
     api::Reader,
@@ -8,17 +17,18 @@ use super::{
     reviews::{ReviewResult, Rules},
 };
 use bytes::Bytes;
+use cluster::Connection;
 use http::HeaderValue;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_assertion::PublicKey;
 use portico_domain::{
     cluster::ClusterRecord,
-    identity::Project,
+    enrolled_cluster::EnrolledCluster,
     panel::{Health, PodSummary, RightQuestion},
 };
 use secrecy::{ExposeSecret, SecretString};
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -27,24 +37,11 @@ const RECENT_TTL: Duration = Duration::from_secs(10);
 /// Maximum size of all responses that [`Api::recent`] reuses, in bytes.
 const MAX_RECENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// The clusters of the configuration.
+/// The current clusters, with what their calls share.
 pub struct Clusters {
-    order: Vec<Uuid>,
-    by_id: HashMap<Uuid, Cluster>,
+    snapshot: watch::Sender<Arc<ClusterSnapshot>>,
     tokens: ClusterTokens,
     caches: Arc<Caches>,
-}
-
-struct Cluster {
-    record: ClusterRecord,
-    /// Faults in its files are reported when the cluster is used: one invalid record must not
-    /// affect the others.
-    ready: Result<Ready, String>,
-}
-
-struct Ready {
-    client: kube::Client,
-    sealing_key: PublicKey,
 }
 
 /// Responses that are cached for a short time, always under the key of their user.
@@ -126,65 +123,52 @@ impl Caches {
 }
 
 impl Clusters {
-    /// Prepares the connections; sends no request yet. Must run inside the async runtime.
+    /// Prepares the connections to the clusters of the configuration; sends no request yet. Must
+    /// run inside the async runtime.
     pub fn new(records: Vec<ClusterRecord>) -> Self {
-        let order = records.iter().map(|record| record.id).collect();
-        let by_id = records
-            .into_iter()
-            .map(|record| {
-                let ready = Ready::prepare(&record);
-                if let Err(reason) = &ready {
-                    tracing::error!(cluster_id = %record.id, cluster_name = record.name, reason, "cluster record cannot be used");
-                }
-                (record.id, Cluster { record, ready })
-            })
-            .collect();
+        let configured = records.into_iter().map(Cluster::configured);
         Self {
-            order,
-            by_id,
+            snapshot: watch::Sender::new(Arc::new(ClusterSnapshot::new(configured))),
             tokens: ClusterTokens::default(),
             caches: Arc::new(Caches::default()),
         }
     }
 
-    /// Returns the clusters that accept or belong to a project, in the configuration's order.
-    pub fn of_project(&self, project: &Project) -> Vec<&ClusterRecord> {
-        self.order
-            .iter()
-            .filter_map(|id| self.by_id.get(id))
-            .map(|cluster| &cluster.record)
-            .filter(|record| record.accepts_project(project) || record.owner_project == project.id)
-            .collect()
+    /// Replaces the enrolled clusters, whose tokens are sealed to this key. Requests that have
+    /// begun use the previous ones to their end.
+    pub fn replace_enrolled(&self, enrolled: Vec<EnrolledCluster>, sealing_key: &PublicKey) {
+        let next = self.snapshot().with_enrolled(enrolled, sealing_key);
+        self.snapshot.send_replace(Arc::new(next));
     }
 
-    /// Returns every record, in the configuration's order, without a check of the project's access.
-    pub fn records(&self) -> impl Iterator<Item = &ClusterRecord> {
-        self.order
-            .iter()
-            .filter_map(|id| self.by_id.get(id))
-            .map(|cluster| &cluster.record)
-    }
-
-    /// Returns the record of a cluster, if the project may see it.
-    pub fn record(&self, project: &Project, id: Uuid) -> Option<&ClusterRecord> {
-        self.by_id
-            .get(&id)
-            .map(|cluster| &cluster.record)
-            .filter(|record| record.accepts_project(project) || record.owner_project == project.id)
+    /// Returns the clusters as they are now.
+    pub fn snapshot(&self) -> Arc<ClusterSnapshot> {
+        Arc::clone(&self.snapshot.borrow())
     }
 
     /// Returns a cluster's API with a user's own credential.
-    pub async fn api(&self, id: Uuid, keystone: &KeystoneToken) -> Result<Api, KubeError> {
-        let ready = self.ready(id)?;
-        let bearer = self.tokens.bearer(id, &ready.sealing_key, keystone).await?;
-        self.with_bearer(id, ready, keystone, &bearer)
+    ///
+    /// # Errors
+    /// [`KubeError::Unconfigured`] if the cluster's record cannot be used, and those of sealing the
+    /// token.
+    pub async fn api(&self, cluster: &Cluster, keystone: &KeystoneToken) -> Result<Api, KubeError> {
+        let connection = cluster.connection()?;
+        let id = cluster.record().id;
+        let key = &connection.sealing_key;
+        let bearer = self.tokens.bearer(id, key, keystone).await?;
+        self.with_bearer(id, connection, keystone, &bearer)
     }
 
     /// Does the same with a new cluster token, so that no API server answers from its cache.
-    pub fn fresh_api(&self, id: Uuid, keystone: &KeystoneToken) -> Result<Api, KubeError> {
-        let ready = self.ready(id)?;
-        let sealed = credential::fresh(id, &ready.sealing_key, keystone, Timestamp::now())?;
-        self.with_bearer(id, ready, keystone, &sealed.token)
+    ///
+    /// # Errors
+    /// As [`Self::api`].
+    pub fn fresh_api(&self, cluster: &Cluster, keystone: &KeystoneToken) -> Result<Api, KubeError> {
+        let connection = cluster.connection()?;
+        let id = cluster.record().id;
+        let key = &connection.sealing_key;
+        let sealed = credential::fresh(id, key, keystone, Timestamp::now())?;
+        self.with_bearer(id, connection, keystone, &sealed.token)
     }
 
     /// Returns a channel that is notified of each change of bindings made here.
@@ -197,19 +181,10 @@ impl Clusters {
         self.tokens.subject(&keystone.token)
     }
 
-    fn ready(&self, id: Uuid) -> Result<&Ready, KubeError> {
-        self.by_id
-            .get(&id)
-            .ok_or_else(|| KubeError::NotFound("cluster".to_owned()))?
-            .ready
-            .as_ref()
-            .map_err(|reason| KubeError::Unconfigured(reason.clone()))
-    }
-
     fn with_bearer(
         &self,
         id: Uuid,
-        ready: &Ready,
+        connection: &Connection,
         keystone: &KeystoneToken,
         bearer: &SecretString,
     ) -> Result<Api, KubeError> {
@@ -219,48 +194,10 @@ impl Clusters {
         authorization.set_sensitive(true);
         Ok(Api::new(
             id,
-            ready.client.clone(),
+            connection.client.clone(),
             Some(authorization),
             self.tokens.subject(&keystone.token),
             Arc::clone(&self.caches),
         ))
     }
-}
-
-impl Ready {
-    fn prepare(record: &ClusterRecord) -> Result<Self, String> {
-        let sealing_key =
-            PublicKey::read(&record.sealing_key_file).map_err(|error| error.to_string())?;
-        let url: http::Uri = record
-            .api_url
-            .parse()
-            .map_err(|error| format!("api_url: {error}"))?;
-        if url.scheme_str() != Some("https") {
-            // a bearer token is never sent unencrypted
-            return Err("api_url must start with https://".to_owned());
-        }
-        let mut config = kube::Config::new(url);
-        config.connect_timeout = Some(Duration::from_secs(3));
-        config.default_retry = false;
-        if let Some(path) = &record.ca_file {
-            config.root_cert = Some(certificates(path)?);
-        }
-        let client = kube::Client::try_from(config).map_err(|error| error.to_string())?;
-        Ok(Self {
-            client,
-            sealing_key,
-        })
-    }
-}
-
-/// Returns the certificates of a PEM file, as DER.
-fn certificates(path: &std::path::Path) -> Result<Vec<Vec<u8>>, String> {
-    use rustls_pki_types::{CertificateDer, pem::PemObject};
-    let found = CertificateDer::pem_file_iter(path)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| format!("{}: {error}", path.display()))?;
-    if found.is_empty() {
-        return Err(format!("{}: no certificate in it", path.display()));
-    }
-    Ok(found.into_iter().map(|der| der.to_vec()).collect())
 }

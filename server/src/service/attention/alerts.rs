@@ -37,12 +37,14 @@ pub struct Fired {
     pub app: Named,
 }
 
-/// All clusters, and those that the project may see.
+/// The clusters by which alerts are told apart.
 pub struct Scope<'a> {
     pub project: &'a Project,
     /// Other projects of the viewer, whose names an alert may carry.
     pub projects: &'a [Project],
+    /// Those that the project may see.
     pub own: Vec<&'a ClusterRecord>,
+    /// Those of the configuration.
     pub all: Vec<&'a ClusterRecord>,
 }
 

@@ -1,17 +1,21 @@
 //! A separate kubeconfig for one cluster, to download: kubectl gets tokens from `portico
 //! credential`, and the file holds no secret. `portico kubeconfig` merges the same entries into a
 //! user's own.
-use crate::service::error::ServiceError;
+use crate::{
+    kube::{Authority, Cluster},
+    service::error::ServiceError,
+};
 use app::error::UiErrorKind;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use portico_domain::cluster::ClusterRecord;
 use serde_json::json;
 
 /// Returns the file's text.
-pub async fn kubeconfig(record: &ClusterRecord, portico_url: &str) -> Result<String, ServiceError> {
-    let authority = match &record.ca_file {
-        None => None,
-        Some(path) => Some(tokio::fs::read(path).await.map_err(|error| {
+pub async fn kubeconfig(cluster: &Cluster, portico_url: &str) -> Result<String, ServiceError> {
+    let authority = match cluster.authority() {
+        Authority::Public => None,
+        Authority::Pem(pem) => Some(pem.as_bytes().to_vec()),
+        Authority::File(path) => Some(tokio::fs::read(path).await.map_err(|error| {
             let mut unreadable = ServiceError::new(
                 UiErrorKind::Unavailable,
                 "The authority of this cluster's certificate cannot be read.",
@@ -21,7 +25,7 @@ pub async fn kubeconfig(record: &ClusterRecord, portico_url: &str) -> Result<Str
             unreadable
         })?),
     };
-    render(record, portico_url, authority.as_deref()).map_err(|error| {
+    render(cluster.record(), portico_url, authority.as_deref()).map_err(|error| {
         let mut failed = ServiceError::new(UiErrorKind::Internal, "The file cannot be written.");
         failed.cause = Some(error.to_string());
         failed

@@ -15,7 +15,10 @@ pub use self_test::self_test;
 pub use user_test::user_test;
 
 use super::{Services, error::ServiceError, overview};
-use crate::caller::{self, Caller};
+use crate::{
+    caller::{self, Caller},
+    kube::ClusterSnapshot,
+};
 use portico_domain::{
     cluster::ClusterRecord,
     panel::{AuthenticationView, TerminalHelp},
@@ -25,10 +28,15 @@ use portico_domain::{
 /// data about the cluster itself is available even if the API server does not respond.
 pub async fn view(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     record: &ClusterRecord,
 ) -> Result<AuthenticationView, ServiceError> {
     let names = services.names(caller);
+    let form = async {
+        let (api, _) = services.api_among(clusters, caller, record.id).await?;
+        user_test::form(services, caller, &api, record).await
+    };
     let kept = services.tests.of(services, caller, record.id).await;
     Ok(AuthenticationView {
         own: user::computed(&names, names.identity, record),
@@ -40,7 +48,7 @@ pub async fn view(
         accepted: accepted::list(&names, record),
         own_token: accepted::own(&names, record, services),
         last_self_test: kept.own,
-        user_test: overview::reading(user_test::form(services, caller, record).await),
+        user_test: overview::reading(form.await),
         last_user_test: kept.other,
         docs_url: services.docs_url.as_ref().map(ToString::to_string),
         terminal: TerminalHelp {

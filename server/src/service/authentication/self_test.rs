@@ -2,7 +2,7 @@
 use super::{accepted, user};
 use crate::{
     caller::Caller,
-    kube::{Api, KubeError, reviews, whoami},
+    kube::{Api, Cluster, KubeError, reviews, whoami},
     service::Services,
 };
 use jiff::Timestamp;
@@ -14,7 +14,8 @@ use std::time::Instant;
 
 /// Sends the request and reports how far it got. It is sent even if the allow-list would refuse it:
 /// the cluster's behaviour is what is tested.
-pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRecord) -> SelfTest {
+pub async fn self_test(services: &Services, caller: &Caller, cluster: &Cluster) -> SelfTest {
+    let record = cluster.record();
     let at = Timestamp::now();
     let acceptance = accepted::own(&services.names(caller), record, services);
     let mut test = SelfTest {
@@ -26,7 +27,7 @@ pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRec
         stops: Vec::new(),
         user: None,
     };
-    let api = match credential(services, caller, record, at) {
+    let api = match credential(services, caller, cluster, at) {
         Ok(api) => api,
         Err(failed) => {
             failed.write(&mut test);
@@ -73,7 +74,7 @@ pub async fn self_test(services: &Services, caller: &Caller, record: &ClusterRec
 fn credential(
     services: &Services,
     caller: &Caller,
-    record: &ClusterRecord,
+    cluster: &Cluster,
     now: Timestamp,
 ) -> Result<Api, Failed> {
     let token = caller.token().ok_or_else(|| Failed {
@@ -90,7 +91,7 @@ fn credential(
     }
     services
         .clusters
-        .fresh_api(record.id, token)
+        .fresh_api(cluster, token)
         .map_err(|error| Failed::of(&error, true, None))
 }
 

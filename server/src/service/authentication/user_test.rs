@@ -35,10 +35,10 @@ const AUTHENTICATED: &str = "system:authenticated";
 pub async fn form(
     services: &Services,
     caller: &Caller,
+    api: &Api,
     record: &ClusterRecord,
 ) -> Result<UserTestForm, ServiceError> {
-    let (api, _) = services.api(caller, record.id).await?;
-    permitted(&api).await?;
+    permitted(api).await?;
     let names = services.names(caller);
     Ok(UserTestForm {
         projects: projects(&names, record)
@@ -48,7 +48,7 @@ pub async fn form(
             })
             .collect(),
         roles: names.known_roles(),
-        namespaces: match namespaces::list(&api).await {
+        namespaces: match namespaces::list(api).await {
             Ok(names) => names,
             Err(KubeError::Refused(_)) => Vec::new(),
             Err(error) => return Err(error.into()),
@@ -60,12 +60,12 @@ pub async fn form(
 pub async fn user_test(
     services: &Services,
     caller: &Caller,
+    api: &Api,
     record: &ClusterRecord,
     request: UserTestRequest,
 ) -> Result<UserTest, ServiceError> {
     let names = services.names(caller);
-    let (api, _) = services.api(caller, record.id).await?;
-    permitted(&api).await?;
+    permitted(api).await?;
     let at = Timestamp::now().as_second();
     let mut tested = match Tested::read(&names, record, &request) {
         Ok(tested) => tested,
@@ -82,7 +82,7 @@ pub async fn user_test(
     let roles = tested.complete(services, caller, &names).await;
     let acceptance = accepted::other(&tested.identity, record);
     let answers = if acceptance.accepted {
-        ask(&api, &tested.subject(record), questions(&request.namespace)).await?
+        ask(api, &tested.subject(record), questions(&request.namespace)).await?
     } else {
         Vec::new()
     };

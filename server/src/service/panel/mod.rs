@@ -5,14 +5,14 @@ mod objects;
 
 use super::{
     Services, access, authentication, bulk, cluster_states, error::ServiceError, launchpad, lists,
-    object::listed_pods::listed_pods, overview, rights, search,
+    object::listed_pods::listed_pods, overview, rights, search, visible,
 };
 use crate::{
     caller::{
         Caller,
         audit::{self, Outcome},
     },
-    kube::{Api, changes, namespaces},
+    kube::{Api, Cluster, ClusterSnapshot, changes, namespaces},
 };
 use app::{
     error::{UiError, UiErrorKind},
@@ -41,16 +41,28 @@ const MAX_QUESTIONS: usize = 200;
 /// The panel of one signed-in user, for one request.
 pub struct PanelService {
     services: Arc<Services>,
+    /// Those at the beginning of the request.
+    clusters: Arc<ClusterSnapshot>,
     caller: Caller,
 }
 
 impl PanelService {
     pub fn new(services: Arc<Services>, caller: Caller) -> Self {
-        Self { services, caller }
+        Self {
+            clusters: services.clusters.snapshot(),
+            services,
+            caller,
+        }
     }
 
-    async fn api(&self, cluster: Uuid) -> Result<(Api, &ClusterRecord), ServiceError> {
-        self.services.api(&self.caller, cluster).await
+    async fn api(&self, id: Uuid) -> Result<(Api, &ClusterRecord), ServiceError> {
+        let found = self.services.api_among(&self.clusters, &self.caller, id);
+        let (api, cluster) = found.await?;
+        Ok((api, cluster.record()))
+    }
+
+    fn visible(&self, id: Uuid) -> Result<&Arc<Cluster>, ServiceError> {
+        visible(&self.clusters, &self.caller, id)
     }
 
     fn ui<T>(&self, answer: Result<T, ServiceError>) -> Result<T, UiError> {
@@ -93,12 +105,11 @@ impl Panel for PanelService {
     fn session(&self) -> SessionView {
         let mut session = self.caller.session();
         if let Some(project) = self.caller.project() {
-            let clusters = self.services.clusters.of_project(project);
+            let clusters = self.clusters.of_project(project);
             session.clusters = clusters
-                .into_iter()
-                .map(|record| Named {
-                    id: record.id.to_string(),
-                    name: record.name.clone(),
+                .map(|cluster| Named {
+                    id: cluster.record().id.to_string(),
+                    name: cluster.record().name.clone(),
                 })
                 .collect();
         }
@@ -106,7 +117,7 @@ impl Panel for PanelService {
     }
 
     async fn launchpad(&self) -> Result<Launchpad, UiError> {
-        Ok(launchpad::view(&self.services, &self.caller).await)
+        Ok(launchpad::view(&self.services, &self.clusters, &self.caller).await)
     }
 
     async fn cluster(&self, cluster: Uuid, wait: bool) -> Result<ClusterOverview, UiError> {
@@ -127,7 +138,8 @@ impl Panel for PanelService {
     }
 
     async fn cluster_states(&self, clusters: Vec<Uuid>) -> Result<Vec<ClusterState>, UiError> {
-        Ok(cluster_states::states(&self.services, &self.caller, &clusters).await)
+        let (services, caller) = (&self.services, &self.caller);
+        Ok(cluster_states::states(services, &self.clusters, caller, &clusters).await)
     }
 
     async fn kinds(&self, cluster: Uuid) -> Result<Vec<ResourceKind>, UiError> {
@@ -306,12 +318,13 @@ impl Panel for PanelService {
     }
 
     async fn authentication(&self, cluster: Uuid) -> Result<AuthenticationView, UiError> {
-        let record = self.ui(self.services.record(&self.caller, cluster))?;
-        self.ui(authentication::view(&self.services, &self.caller, record).await)
+        let cluster = self.ui(self.visible(cluster))?;
+        let (services, caller) = (&self.services, &self.caller);
+        self.ui(authentication::view(services, &self.clusters, caller, cluster.record()).await)
     }
 
     async fn kube_auth_figures(&self, cluster: Uuid) -> Result<FiguresView, UiError> {
-        self.ui(self.services.record(&self.caller, cluster))?;
+        self.ui(self.visible(cluster))?;
         Ok(self.services.kube_auth_metrics.of(cluster).await)
     }
 
@@ -322,8 +335,8 @@ impl Panel for PanelService {
 
     async fn self_test(&self, cluster: Uuid) -> Result<SelfTest, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let record = self.ui(services.record(caller, cluster))?;
-        let test = authentication::self_test(services, caller, record).await;
+        let tested = self.ui(self.visible(cluster))?;
+        let test = authentication::self_test(services, caller, tested).await;
         let outcome = if test.passed {
             Outcome::Done
         } else {
@@ -344,9 +357,14 @@ impl Panel for PanelService {
         request: UserTestRequest,
     ) -> Result<UserTest, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let record = self.ui(services.record(caller, cluster))?;
+        self.ui(self.visible(cluster))?;
         let target = request.user_id.chars().take(64).collect::<String>();
-        let answer = authentication::user_test(services, caller, record, request).await;
+        let answer = match self.api(cluster).await {
+            Ok((api, record)) => {
+                authentication::user_test(services, caller, &api, record, request).await
+            }
+            Err(error) => Err(error),
+        };
         if let Ok(test) = &answer {
             let kept = test.clone();
             let tests = &services.tests;

@@ -83,9 +83,15 @@ fn kube_auth(context: &Context, findings: &mut Vec<Finding>) {
             .map(|key| key.kid().to_owned())
             .collect()
     });
-    for cluster in &context.config.clusters {
+    let of_clusters = context.config.clusters.iter().map(|cluster| {
         let subject = super::clusters::subject(cluster);
-        let file = &cluster.sealing_key_file;
+        (subject, &cluster.sealing_key_file)
+    });
+    let of_enrolled = context.config.enrolment.iter().map(|section| {
+        let subject = "enrolled clusters".to_owned();
+        (subject, &section.sealing_key_file)
+    });
+    for (subject, file) in of_clusters.chain(of_enrolled) {
         let key = public(findings, &subject, file, || PublicKey::read(file));
         if let (Some(key), Some(opened)) = (key, &opened)
             && !opened.is_empty()

@@ -46,9 +46,10 @@ pub enum PrometheusError {
 }
 
 impl PrometheusError {
-    /// Returns whether the error is a part of normal operation, such as a container that is new.
+    /// Returns whether the error is a part of normal operation, such as a container that is new, or an
+    /// enrolled cluster, which only its own `metrics.k8s.io` measures.
     pub fn is_expected(&self) -> bool {
-        matches!(self, Self::NoSamples)
+        matches!(self, Self::NoSamples | Self::UnknownCluster)
     }
 
     /// Returns one full sentence for users. Addresses and messages of Prometheus are for the log.
@@ -59,7 +60,11 @@ impl PrometheusError {
                 QUERY_TIMEOUT.as_secs()
             ),
             Self::Unreachable(_) => "Prometheus cannot be reached.".to_owned(),
-            Self::Token(_) | Self::UnknownCluster | Self::Query(_) => {
+            Self::UnknownCluster => {
+                "Portico's Prometheus does not measure this cluster, which was enrolled by a user."
+                    .to_owned()
+            }
+            Self::Token(_) | Self::Query(_) => {
                 "Portico's configuration of Prometheus cannot be used; its administrators can see \
                  why in the log."
                     .to_owned()

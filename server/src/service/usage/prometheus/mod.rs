@@ -58,9 +58,9 @@ impl Prometheus {
     ///
     /// # Errors
     /// If the file of the authority cannot be used.
-    pub fn new(
+    pub fn new<'c>(
         config: &PrometheusConfig,
-        clusters: &[ClusterRecord],
+        clusters: impl IntoIterator<Item = &'c ClusterRecord>,
     ) -> Result<Self, PrometheusSetupError> {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -87,7 +87,7 @@ impl Prometheus {
             http: builder.build()?,
             base: config.url.clone(),
             token_file: config.bearer_token_file.clone(),
-            clusters: clusters.iter().map(restriction).collect(),
+            clusters: clusters.into_iter().map(restriction).collect(),
             recent_rows: rows::recent_rows(),
             calls: Semaphore::new(MAX_CONCURRENT_QUERIES),
         })

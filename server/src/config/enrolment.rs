@@ -1,0 +1,248 @@
+//! `[enrolment]`: clusters that users enrol.
+use ipnet::IpNet;
+use portico_domain::enrolled_cluster::ClusterSource;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+const HTTPS_PORT: u16 = 443;
+
+/// `[enrolment]`: clusters that users enrol, for the gateway and the panel; kube-auth has
+/// `kube_auth.cluster_list`. Needs a store in SQLite or PostgreSQL. Without this section only the
+/// clusters of the configuration are served.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnrolmentConfig {
+    /// kube-auth's public key. The tokens for all enrolled clusters are sealed to it, so one
+    /// kube-auth, in any number of replicas, serves them all.
+    pub sealing_key_file: PathBuf,
+    /// Networks in which the API servers of enrolled clusters may be, for example
+    /// `["203.0.113.0/24"]`. Tenants decide on the addresses of their clusters, and Portico connects
+    /// to them: list the networks of API servers and load balancers, and none of the cloud's own
+    /// services. A cluster with a host name or another address is neither enrolled nor served.
+    /// Empty: none.
+    #[serde(default)]
+    #[schemars(with = "Vec<String>")]
+    pub api_networks: Vec<IpNet>,
+    /// Where users may enrol clusters from. Empty: nowhere, and the clusters that were enrolled
+    /// before are still served.
+    #[serde(default)]
+    pub sources: Vec<ClusterSource>,
+    /// The roles that are bound in a cluster when it is enrolled. Required with `sources`.
+    #[serde(default)]
+    pub roles: Option<EnrolmentRoles>,
+}
+
+/// `[enrolment.roles]`: IDs of the Keystone roles whose users get the pre-defined rights in every
+/// namespace of an enrolled cluster, as with `portico kube-auth bootstrap`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnrolmentRoles {
+    /// The ID of the role that becomes `portico-developer`.
+    pub developer: String,
+    /// The ID of the role that becomes `portico-viewer`.
+    pub viewer: String,
+    /// Namespaces left out besides `kube-*` and those labelled to opt out.
+    #[serde(default)]
+    pub exclude_namespaces: Vec<String>,
+}
+
+/// The fault in `enrolment`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnrolmentConfigError {
+    #[error(
+        "enrolment.api_networks is missing: name the networks in which API servers of enrolled \
+         clusters may be"
+    )]
+    NoNetworks,
+    #[error(
+        "enrolment.roles is missing: name the IDs of the roles that are bound in a new cluster"
+    )]
+    NoRoles,
+    #[error("enrolment.roles.{0} must not be empty")]
+    EmptyRole(&'static str),
+}
+
+/// The reason why an API server's address is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedAddress {
+    #[error("the API server's address is not https:// with an IP address and a port")]
+    Form,
+    #[error("the API server's address {0} is not in enrolment.api_networks")]
+    Outside(IpAddr),
+}
+
+impl EnrolmentConfig {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn validate(&self) -> Result<(), EnrolmentConfigError> {
+        if self.sources.is_empty() {
+            return Ok(());
+        }
+        if self.api_networks.is_empty() {
+            return Err(EnrolmentConfigError::NoNetworks);
+        }
+        let roles = self.roles.as_ref().ok_or(EnrolmentConfigError::NoRoles)?;
+        for (key, id) in [("developer", &roles.developer), ("viewer", &roles.viewer)] {
+            if id.trim().is_empty() {
+                return Err(EnrolmentConfigError::EmptyRole(key));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the address of an API server, if Portico may connect to it. Only IP addresses in
+    /// their usual form are accepted: a host name could have another address at the next request.
+    ///
+    /// # Errors
+    /// [`RefusedAddress::Form`], or [`RefusedAddress::Outside`] for an address that is not listed.
+    /// Link-local, multicast and unspecified addresses are never permitted, and those of the machine
+    /// itself only by a network of theirs.
+    pub fn permit(&self, api_url: &str) -> Result<SocketAddr, RefusedAddress> {
+        let address = address(api_url).ok_or(RefusedAddress::Form)?;
+        let ip = address.ip().to_canonical();
+        let is_permitted = |network: &IpNet| {
+            network.contains(&ip) && (!ip.is_loopback() || network.network().is_loopback())
+        };
+        if is_special(ip) || !self.api_networks.iter().any(is_permitted) {
+            return Err(RefusedAddress::Outside(ip));
+        }
+        Ok(address)
+    }
+}
+
+/// Returns the address in `https://<IP address>:<port>`.
+fn address(api_url: &str) -> Option<SocketAddr> {
+    let rest = api_url.strip_prefix("https://")?;
+    let authority = rest.strip_suffix('/').unwrap_or(rest);
+    // the parser of the standard library knows no octal, shortened or numeric forms
+    if let Ok(address) = authority.parse::<SocketAddr>() {
+        return Some(address);
+    }
+    let bare = authority
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    let ip = match bare {
+        Some(v6) => IpAddr::V6(v6.parse().ok()?),
+        None => IpAddr::V4(authority.parse().ok()?),
+    };
+    Some(SocketAddr::new(ip, HTTPS_PORT))
+}
+
+fn is_special(ip: IpAddr) -> bool {
+    let is_link_local = match ip {
+        IpAddr::V4(ip) => ip.is_link_local() || ip == Ipv4Addr::BROADCAST,
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    };
+    is_link_local || ip.is_multicast() || ip.is_unspecified()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(networks: &[&str]) -> EnrolmentConfig {
+        EnrolmentConfig {
+            sealing_key_file: PathBuf::from("kube-auth.pub"),
+            api_networks: networks.iter().map(|one| one.parse().unwrap()).collect(),
+            sources: Vec::new(),
+            roles: None,
+        }
+    }
+
+    #[test]
+    fn only_listed_addresses_are_permitted() {
+        let listed = config(&["192.0.2.0/24", "2001:db8::/32"]);
+        for url in [
+            "https://192.0.2.7:6443",
+            "https://192.0.2.7:6443/",
+            "https://192.0.2.7",
+            "https://[2001:db8::7]:6443",
+            "https://[2001:db8::7]",
+        ] {
+            assert!(listed.permit(url).is_ok(), "{url}");
+        }
+        let at = |url: &str| listed.permit(url).map(|address| address.to_string());
+        assert_eq!(at("https://192.0.2.7"), Ok("192.0.2.7:443".to_owned()));
+        for url in [
+            "http://192.0.2.7:6443",
+            "https://kube.example.org:6443",
+            "https://0300.0.2.7:6443",
+            "https://3221225991:6443",
+            "https://192.0.2.7:6443/path",
+            "https://192.0.2.7:6443?a=b",
+            "https://user@192.0.2.7:6443",
+            "https://2001:db8::7",
+            "https://",
+        ] {
+            assert_eq!(listed.permit(url), Err(RefusedAddress::Form), "{url}");
+        }
+        for url in [
+            "https://198.51.100.7:6443",
+            "https://[::ffff:10.0.0.1]:6443",
+        ] {
+            let found = listed.permit(url);
+            assert!(matches!(found, Err(RefusedAddress::Outside(_))), "{url}");
+        }
+        let nothing = config(&[]).permit("https://192.0.2.7:6443");
+        assert!(matches!(nothing, Err(RefusedAddress::Outside(_))));
+    }
+
+    #[test]
+    fn addresses_with_a_special_meaning_are_not_permitted_by_a_wide_network() {
+        let all = config(&["0.0.0.0/0", "::/0"]);
+        for url in [
+            "https://169.254.169.254:443",
+            "https://127.0.0.1:6443",
+            "https://[::1]:6443",
+            "https://[fe80::1]:6443",
+            "https://[::ffff:127.0.0.1]:6443",
+            "https://0.0.0.0:6443",
+            "https://224.0.0.1:6443",
+        ] {
+            let found = all.permit(url);
+            assert!(matches!(found, Err(RefusedAddress::Outside(_))), "{url}");
+        }
+        assert!(
+            all.permit("https://192.0.2.7:6443").is_ok(),
+            "the control case"
+        );
+        let own = config(&["127.0.0.0/8"]);
+        assert!(own.permit("https://127.0.0.1:6443").is_ok());
+    }
+
+    #[test]
+    fn sources_need_networks_and_roles() {
+        let roles = EnrolmentRoles {
+            developer: "d".to_owned(),
+            viewer: "v".to_owned(),
+            exclude_namespaces: Vec::new(),
+        };
+        let magnum = EnrolmentConfig {
+            sources: vec![ClusterSource::Magnum],
+            ..config(&[])
+        };
+        assert_eq!(config(&[]).validate(), Ok(()));
+        assert_eq!(magnum.validate(), Err(EnrolmentConfigError::NoNetworks));
+        let listed = EnrolmentConfig {
+            sources: magnum.sources.clone(),
+            ..config(&["192.0.2.0/24"])
+        };
+        assert_eq!(listed.validate(), Err(EnrolmentConfigError::NoRoles));
+        let whole = |roles| EnrolmentConfig {
+            roles: Some(roles),
+            ..listed.clone()
+        };
+        assert_eq!(whole(roles.clone()).validate(), Ok(()));
+        let viewer = String::new();
+        assert_eq!(
+            whole(EnrolmentRoles { viewer, ..roles }).validate(),
+            Err(EnrolmentConfigError::EmptyRole("viewer"))
+        );
+    }
+}
