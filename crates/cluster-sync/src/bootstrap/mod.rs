@@ -79,6 +79,13 @@ pub async fn run_once(options: &Options) -> Result<Report, BootstrapError> {
     reconciler.everything().await
 }
 
+/// Runs one pass with a client of the caller's, without a record of earlier runs: a binding that an
+/// administrator has deleted since is made again. The kubeconfig and the state file of the options
+/// are not used.
+pub async fn run_with(client: kube::Client, options: &Options) -> Result<Report, BootstrapError> {
+    Reconciler::with_client(client, options).everything().await
+}
+
 /// Runs a pass over every namespace, then over each new one within seconds, until `stop` is ready.
 pub async fn watch(
     options: &Options,

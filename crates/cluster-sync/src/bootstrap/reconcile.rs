@@ -43,6 +43,16 @@ impl Reconciler {
         })
     }
 
+    /// Takes a client that exists, and begins with an empty record.
+    pub fn with_client(client: Client, options: &Options) -> Self {
+        Self {
+            options: options.clone(),
+            client,
+            state: State::default(),
+            logged: BTreeSet::new(),
+        }
+    }
+
     pub fn client(&self) -> Client {
         self.client.clone()
     }
