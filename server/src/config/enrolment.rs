@@ -34,6 +34,16 @@ pub struct EnrolmentConfig {
     /// The roles that are bound in a cluster when it is enrolled. Required with `sources`.
     #[serde(default)]
     pub roles: Option<EnrolmentRoles>,
+    /// The region whose Magnum is asked. Not needed where the service catalogue has one region.
+    #[serde(default)]
+    pub region: Option<String>,
+    /// The interface of the service catalogue at which Magnum is reached: `public` or `internal`.
+    #[serde(default = "default_interface")]
+    pub interface: String,
+}
+
+fn default_interface() -> String {
+    "public".to_owned()
 }
 
 /// `[enrolment.roles]`: IDs of the Keystone roles whose users get the pre-defined rights in every
@@ -64,6 +74,8 @@ pub enum EnrolmentConfigError {
     NoRoles,
     #[error("enrolment.roles.{0} must not be empty")]
     EmptyRole(&'static str),
+    #[error("enrolment.interface must be public or internal")]
+    Interface,
 }
 
 /// The reason why an API server's address is refused.
@@ -81,6 +93,9 @@ impl EnrolmentConfig {
     /// # Errors
     /// The first fault.
     pub fn validate(&self) -> Result<(), EnrolmentConfigError> {
+        if !matches!(self.interface.as_str(), "public" | "internal") {
+            return Err(EnrolmentConfigError::Interface);
+        }
         if self.sources.is_empty() {
             return Ok(());
         }
@@ -152,6 +167,8 @@ mod tests {
             api_networks: networks.iter().map(|one| one.parse().unwrap()).collect(),
             sources: Vec::new(),
             roles: None,
+            region: None,
+            interface: default_interface(),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Validation across sections: values that are valid alone but do not fit together.
 use super::schema::ConfigSchema;
-use super::{Config, Role};
+use super::{Config, Role, enrolment::EnrolmentConfig};
 use gateway::config::GatewayConfig;
 use portico_domain::cluster::ClusterRecord;
 use portico_runtime::config::{ConfigError, Problem};
@@ -79,6 +79,16 @@ impl Config {
                 "store",
                 "the section is missing; with [enrolment], the panel reads the enrolled clusters \
                  from it",
+            ));
+        }
+        let enrols = |section: &EnrolmentConfig| !section.sources.is_empty();
+        if self.enrolment.as_ref().is_some_and(enrols)
+            && roles.contains(&Role::Panel)
+            && self.keystone.is_none()
+        {
+            problems.push(Problem::new(
+                "keystone",
+                "the section is missing; with enrolment.sources, the panel finds Magnum with it",
             ));
         }
         if roles.contains(&Role::Panel) && self.panel.is_some() {

@@ -12,6 +12,7 @@ use crate::{
         access::UndoStore,
         authentication::{KubeAuthMetrics, RecentTests},
         details::Details,
+        enrolment::Enrolment,
         lists::Arrangements,
         programs::Programs,
         usage::{Prometheus, PrometheusSetupError},
@@ -56,6 +57,8 @@ pub struct PanelParts {
     pub keystone: Option<keystone::Client>,
     /// The URL of kube-auth's metrics; without it, the pages say so.
     pub kube_auth_metrics_url: Option<Url>,
+    /// `None`: the operator permits no enrolment.
+    pub enrolment: Option<Enrolment>,
 }
 
 /// The reason why the panel cannot be started.
@@ -98,6 +101,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         arrangements: Arrangements::default(),
         details: Details::default(),
         programs: Programs::new(parts.config.downloads),
+        enrolment: parts.enrolment,
         prometheus,
     });
     // absolute: a relative one is looked for beside the program

@@ -9,6 +9,7 @@ mod capacity;
 mod cluster_states;
 mod creation;
 pub mod details;
+pub mod enrolment;
 pub mod error;
 pub mod health;
 mod launchpad;
@@ -63,6 +64,8 @@ pub struct Services {
     pub arrangements: lists::Arrangements,
     pub details: details::Details,
     pub programs: programs::Programs,
+    /// `None`: the operator permits no enrolment.
+    pub enrolment: Option<enrolment::Enrolment>,
     /// `None`: usage is read from `metrics.k8s.io` only.
     pub prometheus: Option<usage::Prometheus>,
 }

@@ -116,6 +116,7 @@ impl Stack {
             arrangements: Arrangements::default(),
             details: Details::default(),
             programs: Programs::default(),
+            enrolment: None,
             prometheus: prometheus
                 .as_ref()
                 .map(|section| Prometheus::new(section, &config.clusters).unwrap()),
@@ -349,6 +350,7 @@ impl Stack {
             apps: self.config.apps.clone(),
             keystone: None,
             kube_auth_metrics_url: Some(metrics_url(&self.env)),
+            enrolment: None,
         })
         .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

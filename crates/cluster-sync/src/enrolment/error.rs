@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_error_has_a_next_step_and_refusals_are_told_apart() {
+    fn every_error_has_a_next_step_and_a_result() {
         for (error, refusal) in [
             (EnrolmentError::OtherProject, true),
             (EnrolmentError::Address("outside".to_owned()), true),

@@ -157,6 +157,8 @@ mod tests {
                 api_networks: vec!["192.0.2.0/24".parse().unwrap()],
                 sources: Vec::new(),
                 roles: None,
+                region: None,
+                interface: "public".to_owned(),
             },
             sequence: None,
             failing: None,

@@ -1,10 +1,12 @@
-use super::{Context, enrolled_clusters, keys, listen, serve_on};
+use super::{Context, enrolled_clusters, keys, listen, serve_on, store};
 use crate::config::{Config, Role};
 use crate::kube::Clusters;
 use crate::panel::{PanelParts, router};
+use crate::service::enrolment::{self, Enrolment, EnrolmentParts};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
-use portico_openstack::keystone;
+use portico_openstack::rest::{RestClient, ServiceOptions};
+use portico_openstack::{keystone, magnum};
 use portico_runtime::request_id::{RequestIdLayer, Trust};
 use std::sync::Arc;
 use url::Url;
@@ -29,7 +31,9 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     }
     crate::session_budgets::describe_metrics();
     crate::shared_watch::describe_metrics();
+    enrolment::describe_metrics();
     let keystone = config.keystone.as_ref().map(keystone::Client::new);
+    let keystone = keystone.transpose().context("keystone")?;
     let clusters = Arc::new(Clusters::new(config.clusters.clone()));
     let following = Arc::clone(&clusters);
     enrolled_clusters::follow(context, move |clusters, key| {
@@ -37,7 +41,8 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     })
     .await?;
     let router = router(PanelParts {
-        keystone: keystone.transpose().context("keystone")?,
+        enrolment: enrolment(context, keystone.clone()).await?,
+        keystone,
         config: section.clone(),
         verifier: verifier(context)?,
         public_url: public_url.clone(),
@@ -53,6 +58,33 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     let router = router.layer(RequestIdLayer::new(Trust::Sender));
     let listener = listener.until(context.behind.clone());
     serve_on("panel", listener, None, router, context.lifecycle)
+}
+
+/// Returns the service that enrols clusters, if the operator permits it.
+async fn enrolment(
+    context: &Context<'_>,
+    keystone: Option<keystone::Client>,
+) -> anyhow::Result<Option<Enrolment>> {
+    let config = context.config;
+    let Some(section) = &config.enrolment else {
+        return Ok(None);
+    };
+    let (Some(keystone), Some(of_keystone)) = (keystone, &config.keystone) else {
+        return Ok(None);
+    };
+    let rest = RestClient::new(ServiceOptions {
+        region: section.region.clone(),
+        interface: section.interface.clone(),
+        allow_plain_http: of_keystone.allow_plain_http,
+        ca_file: of_keystone.ca_file.clone(),
+        ..ServiceOptions::default()
+    });
+    let parts = EnrolmentParts {
+        magnum: magnum::Client::new(rest.context("enrolment")?),
+        keystone,
+        store: store::open(context).await?,
+    };
+    Ok(Enrolment::new(section.clone(), parts))
 }
 
 /// Returns the admin port of this process, if kube-auth is part of it.
