@@ -8,6 +8,8 @@ mod access;
 mod error;
 mod record;
 mod roles;
+#[cfg(test)]
+mod tests;
 
 pub use error::EnrolmentError;
 
