@@ -248,3 +248,21 @@ fn finding_o12_a_list_of_networks_comes_from_a_variable() {
         assert_eq!(gateway.trusted_proxies.len(), count, "{value}");
     }
 }
+
+#[test]
+fn enrolment_names_what_it_lacks() {
+    let section = "\n[enrolment]\nsealing_key_file = \"kube-auth-1.pub\"\n";
+    let with = |text: &str, roles: &[Role]| problems(&format!("{text}{section}"), roles);
+    assert_eq!(with(FULL, &Role::ALL), "");
+    let redis = FULL.replace("postgres://portico:s3cret@db/portico", "redis://db:6379/0");
+    assert!(with(&redis, &Role::ALL).contains("SQLite or PostgreSQL"));
+    let store = "[store]\nurl = \"postgres://portico:s3cret@db/portico\"\n\
+        key_files = [\"store-1.key\"]\n";
+    let alone = with(&FULL.replace(store, ""), &[Role::Panel]);
+    assert!(alone.contains("reads the enrolled clusters"), "{alone}");
+    let sources = format!("{FULL}{section}sources = [\"magnum\"]\n");
+    let missing = problems(&sources, &Role::ALL);
+    assert!(missing.contains("enrolment.api_networks"), "{missing}");
+    let unknown = format!("{FULL}{section}sources = [\"heat\"]\n");
+    assert!(parse(&unknown).is_err());
+}

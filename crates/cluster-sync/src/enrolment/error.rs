@@ -8,7 +8,7 @@ use portico_openstack::rest;
 pub enum EnrolmentError {
     /// A call to Magnum has failed.
     #[error(transparent)]
-    Magnum(#[from] rest::Error),
+    Magnum(Box<rest::Error>),
     #[error("the cluster belongs to another project")]
     OtherProject,
     #[error("the cluster is being deleted")]
@@ -44,6 +44,12 @@ pub enum EnrolmentError {
     Bind(#[from] BootstrapError),
     #[error("no result within {0} seconds")]
     Timeout(u64),
+}
+
+impl From<rest::Error> for EnrolmentError {
+    fn from(error: rest::Error) -> Self {
+        Self::Magnum(Box::new(error))
+    }
 }
 
 impl EnrolmentError {

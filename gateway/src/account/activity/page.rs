@@ -333,6 +333,7 @@ fn words(action: &str) -> Option<&'static str> {
         "panel.exec" => "Terminal opened",
         "panel.add_namespace" => "Namespace added to the visible ones",
         "panel.enrol" => "Cluster enrolled",
+        "panel.remove_record" => "Record of a deleted cluster removed",
         "panel.test_self" | "panel.test_user" => "Sign-in to the cluster tested",
         "panel.request" => "Change without an answer",
         "audit.read" => "Activity of a project read",

@@ -1,4 +1,10 @@
 //! Enrolment of clusters that Magnum created, for the user who asks (ADR 0022).
+mod error;
+mod removal;
+
+pub use error::EnrolError;
+pub use removal::remove_record;
+
 use super::{Services, error::ServiceError};
 use crate::{
     caller::{
@@ -6,18 +12,14 @@ use crate::{
         audit::{self, Outcome},
     },
     config::enrolment::EnrolmentConfig,
-    kube::{ClusterSnapshot, KubeError},
+    kube::ClusterSnapshot,
 };
-use app::error::UiErrorKind;
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run, EnrolmentError};
+use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
 use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster, MAX_ACCEPTED};
-use portico_openstack::{
-    keystone, magnum,
-    rest::{self, ScopedToken},
-};
-use portico_store::{Store, StoreError};
+use portico_openstack::{keystone, magnum, rest::ScopedToken};
+use portico_store::Store;
 use std::{collections::HashSet, time::Instant};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -48,27 +50,6 @@ pub struct EnrolmentParts {
     pub store: Store,
 }
 
-/// Why a cluster is not enrolled.
-#[derive(Debug, thiserror::Error)]
-pub enum EnrolError {
-    #[error("the user has no token for the project")]
-    NoToken,
-    #[error("the operator permits no enrolment")]
-    NotOffered,
-    #[error("the cluster is in the operator's configuration already")]
-    Configured,
-    #[error("the cluster is being enrolled already")]
-    Running,
-    #[error("too many clusters are being enrolled")]
-    Busy,
-    #[error("the catalogue of the cloud cannot be read: {0}")]
-    Catalog(#[from] keystone::Error),
-    #[error(transparent)]
-    Run(#[from] EnrolmentError),
-    #[error("the record cannot be stored: {0}")]
-    Store(#[from] StoreError),
-}
-
 impl Enrolment {
     /// Returns the service, if the operator lists Magnum as a source.
     pub fn new(section: EnrolmentConfig, parts: EnrolmentParts) -> Option<Self> {
@@ -91,6 +72,15 @@ impl Enrolment {
         })
     }
 
+    /// Returns the caller's token with the services of the cloud.
+    async fn token(&self, caller: &Caller) -> Result<ScopedToken, EnrolError> {
+        let (Some(keystone), Some(project)) = (caller.token(), caller.project()) else {
+            return Err(EnrolError::NoToken);
+        };
+        let token = keystone.token.clone();
+        Ok(ScopedToken::with_catalog(&self.keystone, token, &project.id).await?)
+    }
+
     async fn enrol(
         &self,
         clusters: &ClusterSnapshot,
@@ -100,13 +90,9 @@ impl Enrolment {
         if clusters.configured().any(|record| record.id == id) {
             return Err(EnrolError::Configured);
         }
-        let (Some(keystone), Some(project)) = (caller.token(), caller.project()) else {
-            return Err(EnrolError::NoToken);
-        };
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
         let _running = Running::start(&self.running, id).ok_or(EnrolError::Running)?;
-        let token = keystone.token.clone();
-        let token = ScopedToken::with_catalog(&self.keystone, token, &project.id).await?;
+        let token = self.token(caller).await?;
         let permit = |address: &str| {
             let permitted = self.section.permit(address);
             permitted.map(drop).map_err(|reason| reason.to_string())
@@ -205,90 +191,6 @@ pub fn describe_metrics() {
     metrics::describe_histogram!(SECONDS, "Duration of enrolments.");
 }
 
-impl EnrolError {
-    /// Returns the result in metrics.
-    fn result(&self) -> &'static str {
-        match self {
-            Self::NoToken | Self::NotOffered | Self::Configured => "not_permitted",
-            Self::Running | Self::Busy => "busy",
-            Self::Catalog(_) => "keystone",
-            Self::Run(error) => error.result(),
-            Self::Store(_) => "store",
-        }
-    }
-
-    fn is_refusal(&self) -> bool {
-        match self {
-            Self::NoToken | Self::NotOffered | Self::Configured => true,
-            Self::Run(error) => error.is_refusal(),
-            _ => false,
-        }
-    }
-}
-
-impl From<EnrolError> for ServiceError {
-    fn from(error: EnrolError) -> Self {
-        let cause = error.to_string();
-        let described = match &error {
-            EnrolError::NoToken => return KubeError::NoToken.into(),
-            EnrolError::NotOffered => Self::not_permitted(
-                "Clusters cannot be enrolled here: the operator of Portico has not permitted it.",
-            )
-            .next("Ask the operator to add the cluster, or to permit enrolment."),
-            EnrolError::Configured => {
-                Self::conflict("The operator of Portico has added this cluster already.")
-                    .next("Open it from the list of clusters, or ask the operator for access.")
-            }
-            EnrolError::Running => Self::conflict("This cluster is being enrolled already.")
-                .next("Wait for up to two minutes, then reload the page."),
-            EnrolError::Busy => Self::new(
-                UiErrorKind::Unavailable,
-                "Many clusters are being enrolled at the moment.",
-            )
-            .next("Try again in a minute."),
-            EnrolError::Catalog(_) => Self::new(
-                UiErrorKind::Unavailable,
-                "Keystone did not return the services of your cloud.",
-            )
-            .next("Try again in a minute. If it continues, sign in again."),
-            EnrolError::Run(run) => {
-                let message = format!("The cluster was not enrolled: {run}.");
-                Self::new(kind(run), message).next(run.next_step())
-            }
-            EnrolError::Store(StoreError::TooManyClusters) => Self::new(
-                UiErrorKind::Unavailable,
-                "Portico has as many enrolled clusters as it can have.",
-            )
-            .next("Ask the operator of Portico to remove clusters that no longer exist."),
-            EnrolError::Store(_) => Self::new(
-                UiErrorKind::Unavailable,
-                "The cluster was prepared, and its record could not be stored.",
-            )
-            .next("Try again in a minute: what has been done already is not done twice."),
-        };
-        Self {
-            cause: Some(cause),
-            ..described
-        }
-    }
-}
-
-/// Returns the kind of a failed run, for the page.
-fn kind(error: &EnrolmentError) -> UiErrorKind {
-    match error {
-        EnrolmentError::Magnum(error) => match error.kind {
-            rest::ErrorKind::NotFound(_) => UiErrorKind::NotFound,
-            rest::ErrorKind::Forbidden(_) => UiErrorKind::NotPermitted,
-            rest::ErrorKind::Conflict(_) => UiErrorKind::Conflict,
-            _ => UiErrorKind::Unavailable,
-        },
-        EnrolmentError::OtherProject | EnrolmentError::Address(_) => UiErrorKind::NotPermitted,
-        EnrolmentError::Deleting | EnrolmentError::NoAddress => UiErrorKind::Conflict,
-        EnrolmentError::Engine(_) => UiErrorKind::Invalid,
-        _ => UiErrorKind::Unavailable,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -329,23 +231,5 @@ mod tests {
         let full = keep_accepted(record, &many, &[]);
         assert_eq!(full.accepted_projects.len(), MAX_ACCEPTED);
         assert_eq!(full.check(), Ok(()));
-    }
-
-    #[test]
-    fn every_failure_is_a_sentence_with_a_next_step() {
-        for error in [
-            EnrolError::NoToken,
-            EnrolError::NotOffered,
-            EnrolError::Configured,
-            EnrolError::Running,
-            EnrolError::Busy,
-            EnrolError::Run(EnrolmentError::NoAddress),
-            EnrolError::Run(EnrolmentError::Address("outside".to_owned())),
-            EnrolError::Store(StoreError::TooManyClusters),
-        ] {
-            let described = ServiceError::from(error);
-            assert!(described.message.ends_with('.'), "{}", described.message);
-            assert!(described.next_step.is_some_and(|step| step.ends_with('.')));
-        }
     }
 }

@@ -1,0 +1,162 @@
+//! Why a cluster is not enrolled, or its record not removed, as sentences for users.
+use crate::{kube::KubeError, service::error::ServiceError};
+use app::error::UiErrorKind;
+use portico_cluster_sync::enrolment::EnrolmentError;
+use portico_openstack::{keystone, rest};
+use portico_store::StoreError;
+
+/// Why a cluster is not enrolled.
+#[derive(Debug, thiserror::Error)]
+pub enum EnrolError {
+    #[error("the user has no token for the project")]
+    NoToken,
+    #[error("the operator permits no enrolment")]
+    NotOffered,
+    #[error("the cluster is in the operator's configuration already")]
+    Configured,
+    #[error("the cluster is being enrolled already")]
+    Running,
+    #[error("too many clusters are being enrolled")]
+    Busy,
+    /// A record is removed only after the cluster.
+    #[error("Magnum still has the cluster")]
+    Exists,
+    #[error("the project has not enrolled such a cluster")]
+    NotEnrolled,
+    /// A call to Magnum, outside of a run, has failed.
+    #[error(transparent)]
+    Magnum(Box<rest::Error>),
+    #[error("the catalogue of the cloud cannot be read: {0}")]
+    Catalog(#[from] keystone::Error),
+    #[error(transparent)]
+    Run(#[from] EnrolmentError),
+    #[error("the record cannot be stored: {0}")]
+    Store(#[from] StoreError),
+}
+
+impl EnrolError {
+    /// Returns the result in metrics.
+    pub(super) fn result(&self) -> &'static str {
+        match self {
+            Self::NoToken | Self::NotOffered | Self::Configured | Self::NotEnrolled => {
+                "not_permitted"
+            }
+            Self::Running | Self::Busy => "busy",
+            Self::Exists => "exists",
+            Self::Catalog(_) => "keystone",
+            Self::Magnum(_) => "magnum",
+            Self::Run(error) => error.result(),
+            Self::Store(_) => "store",
+        }
+    }
+
+    pub(super) fn is_refusal(&self) -> bool {
+        match self {
+            Self::NoToken | Self::NotOffered | Self::Configured => true,
+            Self::Exists | Self::NotEnrolled => true,
+            Self::Magnum(error) => error.is_refusal(),
+            Self::Run(error) => error.is_refusal(),
+            _ => false,
+        }
+    }
+}
+
+impl From<EnrolError> for ServiceError {
+    fn from(error: EnrolError) -> Self {
+        let cause = error.to_string();
+        let described = match &error {
+            EnrolError::NoToken => return KubeError::NoToken.into(),
+            EnrolError::NotOffered => Self::not_permitted(
+                "Clusters cannot be enrolled here: the operator of Portico has not permitted it.",
+            )
+            .next("Ask the operator to add the cluster, or to permit enrolment."),
+            EnrolError::Configured => {
+                Self::conflict("The operator of Portico has added this cluster already.")
+                    .next("Open it from the list of clusters, or ask the operator for access.")
+            }
+            EnrolError::Running => Self::conflict("This cluster is being enrolled already.")
+                .next("Wait for up to two minutes, then reload the page."),
+            EnrolError::Busy => Self::new(
+                UiErrorKind::Unavailable,
+                "Many clusters are being enrolled at the moment.",
+            )
+            .next("Try again in a minute."),
+            EnrolError::Exists => {
+                Self::conflict("Magnum still has this cluster, so its record stays.")
+                    .next("Delete the cluster first, and wait until it is gone.")
+            }
+            EnrolError::NotEnrolled => {
+                Self::not_found("This project has not enrolled such a cluster.")
+                    .next("Switch to the project of the cluster and try again.")
+            }
+            EnrolError::Magnum(_) => {
+                Self::new(UiErrorKind::Unavailable, "Magnum could not be asked.")
+                    .next("Try again in a minute.")
+            }
+            EnrolError::Catalog(_) => Self::new(
+                UiErrorKind::Unavailable,
+                "Keystone did not return the services of your cloud.",
+            )
+            .next("Try again in a minute. If it continues, sign in again."),
+            EnrolError::Run(run) => {
+                let message = format!("The cluster was not enrolled: {run}.");
+                Self::new(kind(run), message).next(run.next_step())
+            }
+            EnrolError::Store(StoreError::TooManyClusters) => Self::new(
+                UiErrorKind::Unavailable,
+                "Portico has as many enrolled clusters as it can have.",
+            )
+            .next("Ask the operator of Portico to remove clusters that no longer exist."),
+            EnrolError::Store(_) => Self::new(
+                UiErrorKind::Unavailable,
+                "The cluster was prepared, and its record could not be stored.",
+            )
+            .next("Try again in a minute: what has been done already is not done twice."),
+        };
+        Self {
+            cause: Some(cause),
+            ..described
+        }
+    }
+}
+
+/// Returns the kind of a failed run, for the page.
+fn kind(error: &EnrolmentError) -> UiErrorKind {
+    match error {
+        EnrolmentError::Magnum(error) => match error.kind {
+            rest::ErrorKind::NotFound(_) => UiErrorKind::NotFound,
+            rest::ErrorKind::Forbidden(_) => UiErrorKind::NotPermitted,
+            rest::ErrorKind::Conflict(_) => UiErrorKind::Conflict,
+            _ => UiErrorKind::Unavailable,
+        },
+        EnrolmentError::OtherProject | EnrolmentError::Address(_) => UiErrorKind::NotPermitted,
+        EnrolmentError::Deleting | EnrolmentError::NoAddress => UiErrorKind::Conflict,
+        EnrolmentError::Engine(_) => UiErrorKind::Invalid,
+        _ => UiErrorKind::Unavailable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_is_a_sentence_with_a_next_step() {
+        for error in [
+            EnrolError::NoToken,
+            EnrolError::NotOffered,
+            EnrolError::Configured,
+            EnrolError::Running,
+            EnrolError::Busy,
+            EnrolError::Exists,
+            EnrolError::NotEnrolled,
+            EnrolError::Run(EnrolmentError::NoAddress),
+            EnrolError::Run(EnrolmentError::Address("outside".to_owned())),
+            EnrolError::Store(StoreError::TooManyClusters),
+        ] {
+            let described = ServiceError::from(error);
+            assert!(described.message.ends_with('.'), "{}", described.message);
+            assert!(described.next_step.is_some_and(|step| step.ends_with('.')));
+        }
+    }
+}
