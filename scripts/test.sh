@@ -28,14 +28,26 @@ service_programs() {
 }
 export -f service_programs
 
+# side by side: the browser half is linked by one thread, and the programs are in part downloaded
+build_and_programs() {
+  local log programs result=0
+  log=$(mktemp)
+  stage "programs of the services" bash -euc service_programs > "$log" 2>&1 < /dev/null &
+  programs=$!
+  stage "build" scripts/build.sh --all-targets || result=$?
+  wait "$programs" || result=$?
+  cat "$log"
+  rm "$log"
+  return $result
+}
+
 prepare() {
   [ -z "${prepared:-}" ] || return 0
   prepared=yes
   if [ -n "${PORTICO_TEST_ENV:-}" ]; then
     PORTICO_TEST_ENV=$(realpath "$PORTICO_TEST_ENV")
   else
-    stage "programs of the services" bash -euc service_programs
-    stage "build" scripts/build.sh --all-targets
+    build_and_programs
     restart_portico
     stage "test stack" scripts/stack.sh up
     PORTICO_TEST_ENV=$PWD/.test/env
