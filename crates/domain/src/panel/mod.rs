@@ -13,6 +13,7 @@ pub mod field_selector;
 mod form;
 pub mod label_selector;
 mod launchpad;
+pub mod lifecycle;
 mod manifest;
 mod object;
 mod program;

@@ -1,0 +1,136 @@
+//! What a deletion removes, and what it leaves.
+use super::{ActionOffer, Check, CheckLevel};
+use crate::identity::Named;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// What the user chooses for a deletion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DeletionOptions {
+    /// Delete Services of the type LoadBalancer first, through Kubernetes.
+    pub services_first: bool,
+    /// Delete PersistentVolumeClaims first, through Kubernetes: their data is lost.
+    pub claims_first: bool,
+}
+
+/// The content of the deletion page.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletionInventory {
+    /// UUID and name. The name has to be typed.
+    pub cluster: Named,
+    /// Items that are deleted.
+    pub goes: Vec<DeletionItem>,
+    /// Items that depend on a rule that Portico cannot see.
+    pub depends: Vec<DeletionItem>,
+    /// Items that stay, and may cost.
+    pub stays: Vec<DeletionItem>,
+    /// With these options.
+    pub options: DeletionOptions,
+    /// Why nothing can be deleted through Kubernetes first, as a sentence; `None`: the options are
+    /// offered.
+    pub options_refusal: Option<String>,
+    /// All checks but that of the typed name.
+    pub checks: Vec<Check>,
+    /// What could not be looked at, as sentences; more may be affected.
+    pub gaps: Vec<String>,
+    /// Whether the viewer may delete the cluster.
+    pub deletion: ActionOffer,
+    pub read_at: i64,
+}
+
+impl DeletionInventory {
+    /// Returns whether the deletion may be sent with a typed name.
+    pub fn can_be_sent(&self, typed: &str) -> bool {
+        typed == self.cluster.name
+            && self.deletion.is_offered()
+            && self
+                .checks
+                .iter()
+                .all(|check| check.level != CheckLevel::Blocks)
+    }
+}
+
+/// A resource of the cloud, and the rule about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletionItem {
+    /// In words, such as "load balancer of a Service".
+    pub kind: String,
+    /// The ID in its service.
+    pub id: String,
+    pub name: String,
+    /// Why it goes, depends or stays, as a sentence.
+    pub reason: String,
+}
+
+/// How the request for a deletion ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeletionOutcome {
+    /// Magnum accepted it. The page keeps the record for the leftovers.
+    Accepted(Box<DeletionRecord>),
+    /// Magnum no longer has the cluster.
+    AlreadyGone,
+    /// Nothing was sent, or Magnum refused.
+    Refused {
+        reason: String,
+        next_step: Option<String>,
+        request_id: Option<String>,
+    },
+    /// The response was lost. Sending it again does no harm: a deletion is the same twice.
+    Unknown { reason: String, next_step: String },
+}
+
+/// What was known about a cluster when its deletion was accepted. Magnum forgets it, so the page sends
+/// it back for the leftovers; nothing in it is a permission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletionRecord {
+    pub cluster: Uuid,
+    pub name: String,
+    /// The name under which the driver registered the cluster in the cloud.
+    pub driver_id: Option<String>,
+    /// ID of each item with its predicted fate.
+    pub items: Vec<(String, Fate)>,
+    pub accepted_at: i64,
+}
+
+/// What was predicted for an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    Goes,
+    Depends,
+    Stays,
+}
+
+/// What still exists after a deletion.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leftovers {
+    /// UUID and name; the name is the UUID if it is not known any longer.
+    pub cluster: Named,
+    /// False while Magnum still has the cluster: the list is not final.
+    pub is_gone: bool,
+    /// The unexpected ones first.
+    pub items: Vec<LeftoverItem>,
+    /// What could not be looked at, as sentences.
+    pub gaps: Vec<String>,
+    /// Whether the record of the enrolled cluster can be removed; `None`: there is none.
+    pub record: Option<ActionOffer>,
+    pub read_at: i64,
+}
+
+/// An item that still exists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftoverItem {
+    /// In words.
+    pub kind: String,
+    pub id: String,
+    pub name: String,
+    /// What was predicted; `None`: it was not in the inventory.
+    pub predicted: Option<Fate>,
+    /// A sentence.
+    pub text: String,
+    /// The command that deletes it, such as `openstack volume delete <id>`; `None`: there is none, or
+    /// it must not be deleted.
+    pub command: Option<String>,
+}

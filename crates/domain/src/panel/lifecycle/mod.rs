@@ -1,0 +1,41 @@
+//! The pages of clusters that Magnum makes: list, creation, progress, deletion, enrolment.
+//!
+//! Plain types: the server fills them with the rules of `portico-lifecycle`, the pages show them. All
+//! sentences are made by the server. Times are Unix seconds.
+mod action;
+mod cluster;
+mod creation;
+mod deletion;
+mod enrolment;
+mod failure;
+mod form;
+mod options;
+mod progress;
+mod quota;
+mod review;
+
+pub use action::{ActionOffer, Check, CheckLevel, ClusterAction, FieldProblem, FormPage};
+pub use cluster::{
+    ManagedCluster, ManagedClusters, MissingFeature, NodeGroupRow, UnfinishedCreation,
+};
+pub use creation::{CreationOutcome, CreationRefusal, UnknownCreation};
+pub use deletion::{
+    DeletionInventory, DeletionItem, DeletionOptions, DeletionOutcome, DeletionRecord, Fate,
+    LeftoverItem, Leftovers,
+};
+pub use enrolment::{ApiServerConfiguration, ConfigurationBlock, EnrolmentOutcome, EnrolmentState};
+pub use failure::{FailureAction, FailureCard, FailureStep, Responsibility};
+pub use form::{
+    AUTO_HEALING_LABEL, AUTO_SCALING_LABEL, AUTO_UPGRADE_LABEL, ApiExposure, ClusterFile,
+    ControlPlaneForm, CreationForm, DEFAULT_GROUP, ExistingNetwork, GroupForm,
+};
+pub use options::{
+    CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
+    TemplateDefaults, TemplateOption,
+};
+pub use progress::{
+    ClusterProgress, Operation, PlannedStep, PlannedStepState, ProgressOutcome, ProgressStep,
+    ProgressUpdate, StepState,
+};
+pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
+pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
