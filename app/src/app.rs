@@ -10,7 +10,7 @@ use crate::{
         self,
         lazy::{
             AccessRoute, AppRoute, AuthenticationRoute, CreateRoute, KindsRoute, ListRoute,
-            NamespacesRoute, ObjectRoute,
+            ManagedClustersRoute, NamespacesRoute, ObjectRoute,
         },
     },
 };
@@ -67,6 +67,11 @@ fn Signed(session: SessionView) -> impl IntoView {
                 <Route
                     path=path!("/projects/:project/apps/:app")
                     view={Lazy::<AppRoute>::new()}
+                    ssr=SsrMode::InOrder
+                />
+                <Route
+                    path=path!("/projects/:project/managed-clusters/:page?")
+                    view={Lazy::<ManagedClustersRoute>::new()}
                     ssr=SsrMode::InOrder
                 />
                 <ParentRoute

@@ -1,6 +1,7 @@
 //! Every address of the panel: the patterns that the router matches, and a function for each that
 //! builds one. No other code builds a path.
 mod list_state;
+pub mod managed_clusters;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use portico_domain::panel::{BoundName, CreationKind, ObjectRef, ResourceRef, RightQuestion};
@@ -19,7 +20,7 @@ pub struct RouteEntry {
 }
 
 /// Every page, in the order of the router.
-pub const ROUTES: [RouteEntry; 12] = [
+pub const ROUTES: [RouteEntry; 13] = [
     entry("start", "/", "Projects"),
     entry("launchpad", "/projects/:project", "Launchpad"),
     entry(
@@ -68,6 +69,11 @@ pub const ROUTES: [RouteEntry; 12] = [
         "Authentication",
     ),
     entry("app", "/projects/:project/apps/:app", "App"),
+    entry(
+        "managed_clusters",
+        "/projects/:project/managed-clusters/:page?",
+        "Clusters of the project",
+    ),
 ];
 
 const fn entry(name: &'static str, path: &'static str, title: &'static str) -> RouteEntry {

@@ -99,6 +99,11 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "not-permitted", user: "vera", path: `${path.project()}/apps/alertmanager` },
     { state: "error", user: "ada", path: `${path.project()}/apps/there-is-no-such-app` },
   ],
+  managed_clusters: [
+    full("ada", path.managedClusters()),
+    full("ada", path.managedClusters("create")),
+    { state: "error", user: "ada", path: path.managedClusters(nowhere) },
+  ],
 });
 
 /**

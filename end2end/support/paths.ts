@@ -20,3 +20,6 @@ export const deployment = (namespace: string, deploymentName: string, tab = "") 
 export const authenticationPage = (name: ClusterName = "acme-prod") => `${clusterPage(name)}/authentication`;
 export const accessPage = (name: ClusterName = "acme-prod") => `${clusterPage(name)}/access`;
 export const createPage = (query = "", name: ClusterName = "acme-prod") => `${clusterPage(name)}/create${query ? `?${query}` : ""}`;
+/** The list of Magnum's clusters, `create`, or a cluster's UUID. */
+export const managedClusters = (page = "", view = "", of: ProjectName = "acme") =>
+  `${project(of)}/managed-clusters${page ? `/${page}` : ""}${view ? `?view=${view}` : ""}`;

@@ -31,6 +31,7 @@ const gates: Record<string, Gate> = {
   access: { kilobytes: 517, requests: 24 },
   authentication: { kilobytes: 514, requests: 24 },
   app: { kilobytes: 683, requests: 24 },
+  managed_clusters: { kilobytes: 560, requests: 24 },
 };
 
 async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {

@@ -4,6 +4,7 @@ pub mod apps;
 pub mod authentication;
 pub mod clusters;
 pub mod creation;
+pub mod lifecycle;
 pub mod manifests;
 pub mod namespaces;
 pub mod objects;

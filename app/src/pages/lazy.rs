@@ -23,6 +23,7 @@ use super::{
     create::Create,
     custom_resources,
     kinds::Kinds,
+    lifecycle::ManagedClusters,
     list::List,
     namespaces::Namespaces,
     object::{Live, Object, listed_logs as listed_logs_view},
@@ -83,6 +84,11 @@ fn administer(page: Administer) -> AnyView {
 #[lazy]
 fn create() -> AnyView {
     view! { <Create /> }.into_any()
+}
+
+#[lazy]
+fn managed_clusters() -> AnyView {
+    view! { <ManagedClusters /> }.into_any()
 }
 
 #[lazy]
@@ -178,6 +184,11 @@ lazy_page!(
 lazy_page!(CreateRoute, __preload_create, create());
 lazy_page!(KindsRoute, __preload_browse, browse(Browse::Kinds));
 lazy_page!(ListRoute, __preload_browse, browse(Browse::List));
+lazy_page!(
+    ManagedClustersRoute,
+    __preload_managed_clusters,
+    managed_clusters()
+);
 lazy_page!(
     NamespacesRoute,
     __preload_browse,

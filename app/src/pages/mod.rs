@@ -8,6 +8,7 @@ mod custom_resources;
 mod kinds;
 mod launchpad;
 pub mod lazy;
+mod lifecycle;
 mod list;
 mod namespaces;
 mod not_found;

@@ -226,13 +226,14 @@ pub fn pages(
             .replace(":plural", plural)
             .replace(":name", name)
             .replace(":app", "registry");
-        match path.strip_suffix("/:tab?") {
-            Some(base) => {
-                for tab in ["", "/yaml", "/events", "/logs", "/terminal"] {
-                    found.push(format!("{base}{tab}"));
-                }
+        if let Some(base) = path.strip_suffix("/:tab?") {
+            for tab in ["", "/yaml", "/events", "/logs", "/terminal"] {
+                found.push(format!("{base}{tab}"));
             }
-            None => found.push(path),
+        } else if let Some(base) = path.strip_suffix("/:page?") {
+            found.extend(["", "/create"].map(|page| format!("{base}{page}")));
+        } else {
+            found.push(path);
         }
     }
     assert!(found.iter().all(|path| !path.contains(':')), "{found:?}");

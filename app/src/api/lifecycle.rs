@@ -1,0 +1,107 @@
+//! Clusters that Magnum makes: list, creation, progress, deletion, enrolment.
+use super::{Json, PanelClient};
+use crate::error::UiError;
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{
+    ApiServerConfiguration, ClusterFile, CreationForm, CreationOptions, CreationOutcome,
+    CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord,
+    EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+};
+use uuid::Uuid;
+
+/// Returns the clusters of the project.
+#[server(prefix = "/api", endpoint = "managed_clusters/list", output = Json, client = PanelClient)]
+pub async fn list_managed_clusters() -> Result<ManagedClusters, UiError> {
+    super::answer(super::panel()?.managed_clusters().await)
+}
+
+/// Returns what the form for a new cluster offers.
+#[server(prefix = "/api", endpoint = "managed_clusters/options", output = Json, client = PanelClient)]
+pub async fn get_creation_options() -> Result<CreationOptions, UiError> {
+    super::answer(super::panel()?.creation_options().await)
+}
+
+/// Reads a file into the form.
+#[server(prefix = "/api", endpoint = "managed_clusters/read_file", input = Json, output = Json, client = PanelClient)]
+pub async fn read_cluster_file(text: String) -> Result<ClusterFile, UiError> {
+    super::answer(super::panel()?.read_cluster_file(text).await)
+}
+
+/// Returns what a creation would do.
+#[server(prefix = "/api", endpoint = "managed_clusters/review", input = Json, output = Json, client = PanelClient)]
+pub async fn review_creation(form: CreationForm) -> Result<CreationReview, UiError> {
+    super::answer(super::panel()?.review_creation(form).await)
+}
+
+/// Creates a cluster once, however often it is called with the same attempt.
+#[server(prefix = "/api", endpoint = "managed_clusters/create", input = Json, output = Json, client = PanelClient)]
+pub async fn create_cluster(form: CreationForm, attempt: Uuid) -> Result<CreationOutcome, UiError> {
+    super::answer(super::panel()?.create_cluster(form, attempt).await)
+}
+
+/// Sends the next step of the plan of a creation.
+#[server(prefix = "/api", endpoint = "managed_clusters/continue", input = Json, output = Json, client = PanelClient)]
+pub async fn continue_creation(cluster: Uuid) -> Result<(), UiError> {
+    super::answer(super::panel()?.continue_creation(cluster).await)
+}
+
+/// Returns a cluster and its running operation, if it differs from the version that the page has.
+#[server(prefix = "/api", endpoint = "managed_clusters/progress", input = Json, output = Json, client = PanelClient)]
+pub async fn get_cluster_progress(
+    cluster: Uuid,
+    version: Option<String>,
+) -> Result<ProgressUpdate, UiError> {
+    super::answer(super::panel()?.cluster_progress(cluster, version).await)
+}
+
+/// Returns what a deletion would remove, and what would stay.
+#[server(prefix = "/api", endpoint = "managed_clusters/inventory", input = Json, output = Json, client = PanelClient)]
+pub async fn get_deletion_inventory(
+    cluster: Uuid,
+    options: DeletionOptions,
+) -> Result<DeletionInventory, UiError> {
+    super::answer(super::panel()?.deletion_inventory(cluster, options).await)
+}
+
+/// Deletes a cluster; `typed` is its name.
+#[server(prefix = "/api", endpoint = "managed_clusters/delete", input = Json, output = Json, client = PanelClient)]
+pub async fn delete_cluster(
+    cluster: Uuid,
+    typed: String,
+    options: DeletionOptions,
+) -> Result<DeletionOutcome, UiError> {
+    super::answer(
+        super::panel()?
+            .delete_cluster(cluster, typed, options)
+            .await,
+    )
+}
+
+/// Returns what still exists of a cluster.
+#[server(prefix = "/api", endpoint = "managed_clusters/leftovers", input = Json, output = Json, client = PanelClient)]
+pub async fn get_leftovers(
+    cluster: Uuid,
+    record: Option<DeletionRecord>,
+) -> Result<Leftovers, UiError> {
+    super::answer(super::panel()?.leftovers(cluster, record).await)
+}
+
+/// Enrols a cluster, so that it can be used through Portico.
+#[server(prefix = "/api", endpoint = "managed_clusters/enrol", input = Json, output = Json, client = PanelClient)]
+pub async fn enrol_cluster(cluster: Uuid) -> Result<EnrolmentOutcome, UiError> {
+    super::answer(super::panel()?.enrol_cluster(cluster).await)
+}
+
+/// Removes the record of an enrolled cluster that Magnum no longer has.
+#[server(prefix = "/api", endpoint = "managed_clusters/remove_record", input = Json, output = Json, client = PanelClient)]
+pub async fn remove_cluster_record(cluster: Uuid) -> Result<bool, UiError> {
+    super::answer(super::panel()?.remove_cluster_record(cluster).await)
+}
+
+/// Returns what the API server of a cluster needs, line by line.
+#[server(prefix = "/api", endpoint = "managed_clusters/configuration", input = Json, output = Json, client = PanelClient)]
+pub async fn get_api_server_configuration(
+    cluster: Uuid,
+) -> Result<ApiServerConfiguration, UiError> {
+    super::answer(super::panel()?.api_server_configuration(cluster).await)
+}

@@ -1,0 +1,57 @@
+//! Clusters that Magnum makes: one lazy part with one route, which shows the page of the address.
+mod cluster;
+mod configuration;
+mod create;
+mod delete;
+mod list;
+
+use crate::{
+    components::Crumb,
+    pages::{not_found::Nowhere, use_parameter},
+    routes::managed_clusters::ManagedClustersPage,
+};
+use cluster::ClusterPage;
+use configuration::Configuration;
+use create::Create;
+use delete::{Delete, LeftoversPage};
+use leptos::prelude::*;
+use leptos_router::hooks::use_query_map;
+use list::ClusterList;
+
+/// The pages of clusters that Magnum makes.
+#[component]
+pub fn ManagedClusters() -> impl IntoView {
+    let segment = use_parameter("page");
+    let query = use_query_map();
+    let page = Memo::new(move |_| {
+        let view = query.with(|query| query.get("view").unwrap_or_default());
+        segment.with(|segment| ManagedClustersPage::parse(segment, &view))
+    });
+    view! {
+        <main id="main" tabindex="-1" class="page">
+            {move || match page.get() {
+                Some(ManagedClustersPage::List) => view! { <ClusterList /> }.into_any(),
+                Some(ManagedClustersPage::Create) => view! { <Create /> }.into_any(),
+                Some(ManagedClustersPage::Cluster(cluster)) => {
+                    view! { <ClusterPage cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Delete(cluster)) => {
+                    view! { <Delete cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Leftovers(cluster)) => {
+                    view! { <LeftoversPage cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Configuration(cluster)) => {
+                    view! { <Configuration cluster /> }.into_any()
+                }
+                None => view! { <Nowhere /> }.into_any(),
+            }}
+        </main>
+    }
+    .into_any()
+}
+
+/// Returns the breadcrumb of the list, for the pages below it.
+fn list_crumb(project: &str) -> Crumb {
+    Crumb::new("Clusters", ManagedClustersPage::List.address(project))
+}

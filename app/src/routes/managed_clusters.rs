@@ -1,0 +1,98 @@
+//! Addresses of the pages of clusters that Magnum makes. All of them are one route of the router, because
+//! each route costs every first page; the part that it loads tells them apart.
+//!
+//! `…/managed-clusters` is the list, `…/managed-clusters/create` the form, and
+//! `…/managed-clusters/<uuid>` one cluster, with its further pages in the query: `?view=delete`.
+use super::launchpad;
+use uuid::Uuid;
+
+/// The segment of the form for a new cluster.
+const CREATE: &str = "create";
+const DELETE: &str = "delete";
+const LEFTOVERS: &str = "leftovers";
+const CONFIGURATION: &str = "configuration";
+
+/// One of the pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManagedClustersPage {
+    List,
+    /// The form for a new cluster.
+    Create,
+    /// Progress, details and failure of a cluster.
+    Cluster(Uuid),
+    /// Inventory and confirmation of a deletion.
+    Delete(Uuid),
+    /// What is left after a deletion.
+    Leftovers(Uuid),
+    /// What the API server of a cluster needs that others made.
+    Configuration(Uuid),
+}
+
+impl ManagedClustersPage {
+    /// Returns the page of an address: its segment, empty for the list, and the value of `view` in its
+    /// query. `None`: there is no such page.
+    pub fn parse(segment: &str, view: &str) -> Option<Self> {
+        match segment {
+            "" => return Some(Self::List),
+            CREATE => return Some(Self::Create),
+            _ => {}
+        }
+        let cluster = Uuid::parse_str(segment).ok()?;
+        match view {
+            "" => Some(Self::Cluster(cluster)),
+            DELETE => Some(Self::Delete(cluster)),
+            LEFTOVERS => Some(Self::Leftovers(cluster)),
+            CONFIGURATION => Some(Self::Configuration(cluster)),
+            _ => None,
+        }
+    }
+
+    /// Returns the address of the page in a project.
+    pub fn address(self, project: &str) -> String {
+        let base = format!("{}/managed-clusters", launchpad(project));
+        match self {
+            Self::List => base,
+            Self::Create => format!("{base}/{CREATE}"),
+            Self::Cluster(cluster) => format!("{base}/{cluster}"),
+            Self::Delete(cluster) => format!("{base}/{cluster}?view={DELETE}"),
+            Self::Leftovers(cluster) => format!("{base}/{cluster}?view={LEFTOVERS}"),
+            Self::Configuration(cluster) => format!("{base}/{cluster}?view={CONFIGURATION}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_page_is_found_at_its_address() {
+        let id = Uuid::from_u128(7);
+        for page in [
+            ManagedClustersPage::List,
+            ManagedClustersPage::Create,
+            ManagedClustersPage::Cluster(id),
+            ManagedClustersPage::Delete(id),
+            ManagedClustersPage::Leftovers(id),
+            ManagedClustersPage::Configuration(id),
+        ] {
+            let address = page.address("p1");
+            let rest = address.strip_prefix("/projects/p1/managed-clusters");
+            let rest = rest.unwrap().trim_start_matches('/');
+            let (segment, view) = rest.split_once("?view=").unwrap_or((rest, ""));
+            assert_eq!(
+                ManagedClustersPage::parse(segment, view),
+                Some(page),
+                "{address}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_page_is_none() {
+        let id = Uuid::from_u128(7).to_string();
+        for (segment, view) in [("nope", ""), ("nope", "delete"), (id.as_str(), "nope")] {
+            assert_eq!(ManagedClustersPage::parse(segment, view), None);
+        }
+    }
+}
