@@ -13,6 +13,7 @@ pub mod enrolment;
 pub mod error;
 pub mod health;
 mod launchpad;
+mod lifecycle;
 pub mod lists;
 mod manifest;
 pub mod object;

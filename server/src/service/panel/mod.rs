@@ -1,5 +1,6 @@
 //! The implementation of [`Panel`] for one caller.
 mod creation;
+mod lifecycle;
 mod manifests;
 mod objects;
 

@@ -1,0 +1,24 @@
+//! Clusters that Magnum makes: what the pages show and do, with the caller's own token in the project of
+//! the URL. The rules are those of `portico-lifecycle`, the calls those of `portico-openstack`.
+//!
+//! A cluster of another project is not found, also for an administrator. What the policy forbids is
+//! predicted with [`portico_lifecycle::rights`]; Magnum's own answer decides.
+mod creation;
+mod deletion;
+mod enrolment;
+mod list;
+mod progress;
+
+pub use creation::{continue_creation, create, options, read_file, review};
+pub use deletion::{delete, inventory, leftovers};
+pub use enrolment::{configuration, enrol};
+pub use list::list;
+pub use progress::progress;
+
+use super::error::ServiceError;
+use app::error::UiErrorKind;
+
+/// The answer of what is not written yet.
+fn not_available() -> ServiceError {
+    ServiceError::new(UiErrorKind::Unavailable, "This is not available.")
+}

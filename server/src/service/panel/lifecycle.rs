@@ -1,0 +1,133 @@
+//! Clusters that Magnum makes.
+use super::PanelService;
+use crate::{
+    caller::audit::{self, Outcome},
+    service::{enrolment, error::ServiceError, lifecycle},
+};
+use app::{
+    error::{UiError, UiErrorKind},
+    ports::Lifecycle,
+};
+use async_trait::async_trait;
+use portico_domain::panel::lifecycle::{
+    ApiServerConfiguration, ClusterFile, CreationForm, CreationOptions, CreationOutcome,
+    CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord,
+    EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+};
+use uuid::Uuid;
+
+#[async_trait]
+impl Lifecycle for PanelService {
+    async fn managed_clusters(&self) -> Result<ManagedClusters, UiError> {
+        self.ui(lifecycle::list(&self.services, &self.clusters, &self.caller).await)
+    }
+
+    async fn creation_options(&self) -> Result<CreationOptions, UiError> {
+        self.ui(lifecycle::options(&self.services, &self.caller).await)
+    }
+
+    async fn read_cluster_file(&self, text: String) -> Result<ClusterFile, UiError> {
+        self.ui(lifecycle::read_file(&text))
+    }
+
+    async fn review_creation(&self, form: CreationForm) -> Result<CreationReview, UiError> {
+        self.ui(lifecycle::review(&self.services, &self.caller, &form).await)
+    }
+
+    async fn create_cluster(
+        &self,
+        form: CreationForm,
+        attempt: Uuid,
+    ) -> Result<CreationOutcome, UiError> {
+        let answer = lifecycle::create(&self.services, &self.caller, &form, attempt).await;
+        let (cluster, outcome) = match &answer {
+            Ok(CreationOutcome::Accepted { cluster }) => (*cluster, Outcome::Done),
+            Ok(CreationOutcome::AlreadyCreated { cluster }) => (*cluster, Outcome::Done),
+            Ok(CreationOutcome::Refused(_)) => (Uuid::nil(), Outcome::Refused),
+            Ok(CreationOutcome::Unknown(_)) => (Uuid::nil(), Outcome::Started),
+            Err(error) => (Uuid::nil(), outcome_of(error)),
+        };
+        audit::record(&self.caller, "create_cluster", cluster, &form.name, outcome);
+        self.ui(answer)
+    }
+
+    async fn continue_creation(&self, cluster: Uuid) -> Result<(), UiError> {
+        let answer = lifecycle::continue_creation(&self.services, &self.caller, cluster).await;
+        self.audited("continue_creation", cluster, "", answer)
+    }
+
+    async fn cluster_progress(
+        &self,
+        cluster: Uuid,
+        version: Option<String>,
+    ) -> Result<ProgressUpdate, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let version = version.as_deref();
+        self.ui(lifecycle::progress(services, clusters, caller, cluster, version).await)
+    }
+
+    async fn deletion_inventory(
+        &self,
+        cluster: Uuid,
+        options: DeletionOptions,
+    ) -> Result<DeletionInventory, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::inventory(services, clusters, caller, cluster, options).await)
+    }
+
+    async fn delete_cluster(
+        &self,
+        cluster: Uuid,
+        typed: String,
+        options: DeletionOptions,
+    ) -> Result<DeletionOutcome, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let answer = lifecycle::delete(services, clusters, caller, cluster, &typed, options).await;
+        let outcome = match &answer {
+            Ok(DeletionOutcome::Accepted(_)) | Ok(DeletionOutcome::AlreadyGone) => Outcome::Done,
+            Ok(DeletionOutcome::Refused { .. }) => Outcome::Refused,
+            Ok(DeletionOutcome::Unknown { .. }) => Outcome::Started,
+            Err(error) => outcome_of(error),
+        };
+        audit::record(caller, "delete_cluster", cluster, &typed, outcome);
+        self.ui(answer)
+    }
+
+    async fn leftovers(
+        &self,
+        cluster: Uuid,
+        record: Option<DeletionRecord>,
+    ) -> Result<Leftovers, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let record = record.as_ref();
+        self.ui(lifecycle::leftovers(services, clusters, caller, cluster, record).await)
+    }
+
+    async fn enrol_cluster(&self, cluster: Uuid) -> Result<EnrolmentOutcome, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::enrol(services, clusters, caller, cluster).await)
+    }
+
+    async fn remove_cluster_record(&self, cluster: Uuid) -> Result<bool, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        // the audit line is written there
+        self.ui(enrolment::remove_record(services, clusters, caller, cluster).await)
+    }
+
+    async fn api_server_configuration(
+        &self,
+        cluster: Uuid,
+    ) -> Result<ApiServerConfiguration, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::configuration(services, clusters, caller, cluster).await)
+    }
+}
+
+/// Returns the outcome of a change that was not sent.
+fn outcome_of(error: &ServiceError) -> Outcome {
+    if error.kind == UiErrorKind::NotPermitted {
+        Outcome::Refused
+    } else {
+        Outcome::Failed
+    }
+}
