@@ -27,6 +27,12 @@ pub trait EnrolledClusters: Send + Sync {
     /// If the store cannot be reached or its answer cannot be read.
     async fn all(&self) -> Result<AllEnrolledClusters, StoreError>;
 
+    /// Returns the record of one cluster.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn get(&self, cluster: Uuid) -> Result<Option<EnrolledCluster>, StoreError>;
+
     /// Stores a record in the place of the one with the same ID, if there is one; returns whether
     /// something has changed. The same record again changes nothing, and no sequence.
     ///

@@ -22,6 +22,10 @@ impl EnrolledClusters for RedisStore {
         Err(NEEDS_SQL)
     }
 
+    async fn get(&self, _: Uuid) -> Result<Option<EnrolledCluster>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
     async fn put(&self, _: &EnrolledCluster, _: Timestamp) -> Result<bool, StoreError> {
         Err(NEEDS_SQL)
     }

@@ -45,6 +45,16 @@ impl EnrolledClusters for SqlStore {
         Ok(all)
     }
 
+    async fn get(&self, cluster: Uuid) -> Result<Option<EnrolledCluster>, StoreError> {
+        let row = sqlx::query("SELECT record FROM enrolled_clusters WHERE cluster_id = $1")
+            .bind(cluster.to_string())
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(StoreError::database("read an enrolled cluster"))?;
+        row.map(|row| Columns::new(TABLE, &row).json("record"))
+            .transpose()
+    }
+
     async fn put(&self, cluster: &EnrolledCluster, now: Timestamp) -> Result<bool, StoreError> {
         let failed = || StoreError::database("store an enrolled cluster");
         cluster.check().map_err(|reason| StoreError::Cluster {

@@ -32,6 +32,9 @@ pub async fn an_enrolled_cluster_is_stored_replaced_and_removed(database: &Datab
     let found = all.all().await.unwrap();
     assert_eq!(found.clusters, [cluster(1), renamed]);
     assert_eq!(found.sequence, 3);
+    let one = all.get(Uuid::from_u128(1)).await.unwrap();
+    assert_eq!(one, Some(cluster(1)));
+    assert_eq!(all.get(Uuid::from_u128(3)).await.unwrap(), None);
     assert!(all.remove(Uuid::from_u128(1)).await.unwrap());
     let found = all.all().await.unwrap();
     assert_eq!((found.sequence, found.clusters.len()), (4, 1));
