@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
 use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster, MAX_ACCEPTED};
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
-use portico_store::Store;
+use portico_store::{Store, StoreError};
 use std::{collections::HashSet, time::Instant};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -108,15 +108,26 @@ impl Enrolment {
         for difference in &bindings.differences {
             tracing::warn!(cluster_id = %id, difference, "left as it is");
         }
-        let known = clusters.get(id).map(|cluster| cluster.record());
-        let record = match known.filter(|known| known.owner_project == record.owner_project) {
-            Some(known) => keep_accepted(record, &known.accepted_projects, &known.accepted_roles),
-            None => record,
-        };
+        let record = with_stored(&self.store, record).await?;
         let enrolled = self.store.enrolled_clusters();
         enrolled.put(&record, Timestamp::now()).await?;
         Ok(record)
     }
+}
+
+/// Returns the record of a run, with what an earlier one of the same owner accepts. It is read from
+/// the store: the snapshot lacks a cluster that is not served at the moment, and enrolling that
+/// again would lift its restriction to some roles.
+async fn with_stored(
+    store: &Store,
+    record: EnrolledCluster,
+) -> Result<EnrolledCluster, StoreError> {
+    let stored = store.enrolled_clusters().get(record.id).await?;
+    let of_owner = stored.filter(|stored| stored.owner_project == record.owner_project);
+    Ok(match of_owner {
+        Some(stored) => keep_accepted(record, &stored.accepted_projects, &stored.accepted_roles),
+        None => record,
+    })
 }
 
 /// Returns the record of a cluster that is enrolled again, with the projects and roles that were
@@ -194,6 +205,7 @@ pub fn describe_metrics() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_store::KeyRing;
 
     #[test]
     fn a_cluster_has_one_run_at_a_time() {
@@ -207,10 +219,9 @@ mod tests {
         assert!(Running::start(&all, one).is_some());
     }
 
-    #[test]
-    fn a_second_enrolment_keeps_who_is_accepted() {
+    fn record() -> EnrolledCluster {
         let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
-        let record = EnrolledCluster {
+        EnrolledCluster {
             id: Uuid::from_u128(1),
             name: "shop".to_owned(),
             owner_project: "p1".to_owned(),
@@ -221,7 +232,34 @@ mod tests {
             client_ca: pem.to_owned(),
             api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
             source: ClusterSource::Magnum,
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn an_enrolment_lifts_no_restriction_of_a_cluster_that_is_not_served() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let keys = KeyRing::random().unwrap();
+        let store = Store::connect(&url, 2, keys).await.unwrap();
+        store.migrate().await.unwrap();
+        let mut restricted = record();
+        restricted.accepted_roles.push("r1".to_owned());
+        let all = store.enrolled_clusters();
+        all.put(&restricted, Timestamp::now()).await.unwrap();
+        let again = with_stored(&store, record()).await.unwrap();
+        assert_eq!(again.accepted_roles, ["r1"]);
+        // the control cases: another owner, and a new cluster
+        let mut moved = record();
+        moved.owner_project = "p2".to_owned();
+        assert_eq!(with_stored(&store, moved.clone()).await.unwrap(), moved);
+        let mut new = record();
+        new.id = Uuid::from_u128(2);
+        assert_eq!(with_stored(&store, new.clone()).await.unwrap(), new);
+    }
+
+    #[test]
+    fn a_second_enrolment_keeps_who_is_accepted() {
+        let record = record();
         let projects = ["p2", "p1"].map(str::to_owned);
         let roles = ["r1".to_owned()];
         let again = keep_accepted(record.clone(), &projects, &roles);
