@@ -20,7 +20,7 @@ use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
 use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster, MAX_ACCEPTED};
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
 use portico_store::{Store, StoreError};
-use std::{collections::HashSet, time::Instant};
+use std::{collections::HashMap, time::Instant};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -31,6 +31,10 @@ const SECONDS: &str = "portico_enrolment_seconds";
 /// server for up to two minutes.
 const MAX_CONCURRENT_RUNS: usize = 8;
 
+/// Maximum number of runs at once for one project: its API servers may take two minutes for each,
+/// and must not keep other tenants out.
+const MAX_RUNS_OF_PROJECT: usize = 2;
+
 /// Enrols clusters, where the operator permits it.
 pub struct Enrolment {
     section: EnrolmentConfig,
@@ -39,8 +43,8 @@ pub struct Enrolment {
     keystone: keystone::Client,
     store: Store,
     slots: Semaphore,
-    /// The clusters of the runs of this process.
-    running: Mutex<HashSet<Uuid>>,
+    /// The clusters of the runs of this process, with the project of each.
+    running: Mutex<HashMap<Uuid, String>>,
 }
 
 /// What an enrolment needs, besides the section of the configuration.
@@ -90,8 +94,9 @@ impl Enrolment {
         if clusters.configured().any(|record| record.id == id) {
             return Err(EnrolError::Configured);
         }
+        let project = caller.project().ok_or(EnrolError::NoToken)?;
+        let _running = Running::start(&self.running, id, &project.id)?;
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
-        let _running = Running::start(&self.running, id).ok_or(EnrolError::Running)?;
         let token = self.token(caller).await?;
         let permit = |address: &str| {
             let permitted = self.section.permit(address);
@@ -149,14 +154,26 @@ fn keep_accepted(
 
 /// The entry of a run, until it ends.
 struct Running<'a> {
-    all: &'a Mutex<HashSet<Uuid>>,
+    all: &'a Mutex<HashMap<Uuid, String>>,
     id: Uuid,
 }
 
 impl<'a> Running<'a> {
-    fn start(all: &'a Mutex<HashSet<Uuid>>, id: Uuid) -> Option<Self> {
-        // not `then_some`: what it would drop without a use is the entry of the other run
-        all.lock().insert(id).then(|| Self { all, id })
+    fn start(
+        all: &'a Mutex<HashMap<Uuid, String>>,
+        id: Uuid,
+        project: &str,
+    ) -> Result<Self, EnrolError> {
+        let mut running = all.lock();
+        if running.contains_key(&id) {
+            return Err(EnrolError::Running);
+        }
+        let of_project = running.values().filter(|one| *one == project).count();
+        if of_project >= MAX_RUNS_OF_PROJECT {
+            return Err(EnrolError::Busy);
+        }
+        running.insert(id, project.to_owned());
+        Ok(Self { all, id })
     }
 }
 
@@ -211,12 +228,26 @@ mod tests {
     fn a_cluster_has_one_run_at_a_time() {
         let all = Mutex::default();
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let first = Running::start(&all, one);
-        assert!(first.is_some());
-        assert!(Running::start(&all, one).is_none());
-        assert!(Running::start(&all, two).is_some());
+        let first = Running::start(&all, one, "p1");
+        assert!(first.is_ok());
+        // whichever project asks
+        let second = Running::start(&all, one, "p2");
+        assert!(matches!(second, Err(EnrolError::Running)));
+        assert!(Running::start(&all, two, "p1").is_ok());
         drop(first);
-        assert!(Running::start(&all, one).is_some());
+        assert!(Running::start(&all, one, "p1").is_ok());
+    }
+
+    #[test]
+    fn runs_of_one_project_leave_room_for_others() {
+        let all = Mutex::default();
+        let start = |id, project| Running::start(&all, Uuid::from_u128(id), project);
+        let held = [start(1, "p1"), start(2, "p1")];
+        assert!(held.iter().all(Result::is_ok));
+        assert!(matches!(start(3, "p1"), Err(EnrolError::Busy)));
+        assert!(start(3, "p2").is_ok());
+        drop(held);
+        assert!(start(3, "p1").is_ok());
     }
 
     fn record() -> EnrolledCluster {
