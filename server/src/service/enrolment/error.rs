@@ -5,6 +5,9 @@ use portico_cluster_sync::enrolment::EnrolmentError;
 use portico_openstack::{keystone, rest};
 use portico_store::StoreError;
 
+/// Maximum length of a text that an API server may have written, in characters.
+const MAX_TEXT_CHARS: usize = 500;
+
 /// Why a cluster is not enrolled.
 #[derive(Debug, thiserror::Error)]
 pub enum EnrolError {
@@ -61,9 +64,16 @@ impl EnrolError {
     }
 }
 
+/// Returns the beginning of a text on one line. The API server belongs to a tenant, and its messages
+/// may have many MiB: they must fill neither the log nor a page.
+pub(super) fn excerpt(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { ' ' } else { c };
+    text.chars().take(MAX_TEXT_CHARS).map(plain).collect()
+}
+
 impl From<EnrolError> for ServiceError {
     fn from(error: EnrolError) -> Self {
-        let cause = error.to_string();
+        let cause = excerpt(&error.to_string());
         let described = match &error {
             EnrolError::NoToken => return KubeError::NoToken.into(),
             EnrolError::NotOffered => Self::not_permitted(
@@ -99,7 +109,8 @@ impl From<EnrolError> for ServiceError {
             )
             .next("Try again in a minute. If it continues, sign in again."),
             EnrolError::Run(run) => {
-                let message = format!("The cluster was not enrolled: {run}.");
+                let reason = excerpt(&run.to_string());
+                let message = format!("The cluster was not enrolled: {reason}.");
                 Self::new(kind(run), message).next(run.next_step())
             }
             EnrolError::Store(StoreError::TooManyClusters) => Self::new(
@@ -139,6 +150,18 @@ fn kind(error: &EnrolmentError) -> UiErrorKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_of_an_api_server_are_short_and_on_one_line() {
+        let long = format!("a\nb\u{1b}{}", "x".repeat(1_000_000));
+        let described = ServiceError::from(EnrolError::Run(EnrolmentError::Client(long)));
+        let cause = described.cause.unwrap();
+        for text in [described.message, cause] {
+            assert!(text.contains("a b x"), "{text}");
+            assert!(text.chars().count() < MAX_TEXT_CHARS + 100);
+            assert!(!text.contains(char::is_control));
+        }
+    }
 
     #[test]
     fn every_failure_is_a_sentence_with_a_next_step() {

@@ -35,6 +35,10 @@ const MAX_CONCURRENT_RUNS: usize = 8;
 /// and must not keep other tenants out.
 const MAX_RUNS_OF_PROJECT: usize = 2;
 
+/// Maximum number of differences of a run in the log: the API server of a tenant can make up any
+/// number.
+const MAX_LOGGED_DIFFERENCES: usize = 20;
+
 /// Enrols clusters, where the operator permits it.
 pub struct Enrolment {
     section: EnrolmentConfig,
@@ -110,8 +114,14 @@ impl Enrolment {
             permit: &permit,
         };
         let Enrolled { record, bindings } = run.run(id).await?;
-        for difference in &bindings.differences {
+        let differences = &bindings.differences;
+        for difference in differences.iter().take(MAX_LOGGED_DIFFERENCES) {
+            let difference = error::excerpt(difference);
             tracing::warn!(cluster_id = %id, difference, "left as it is");
+        }
+        if differences.len() > MAX_LOGGED_DIFFERENCES {
+            let total = differences.len();
+            tracing::warn!(cluster_id = %id, total, "more was left as it is");
         }
         let record = with_stored(&self.store, record).await?;
         let enrolled = self.store.enrolled_clusters();
