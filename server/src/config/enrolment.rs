@@ -135,6 +135,11 @@ impl EnrolmentConfig {
 fn address(api_url: &str) -> Option<SocketAddr> {
     let rest = api_url.strip_prefix("https://")?;
     let authority = rest.strip_suffix('/').unwrap_or(rest);
+    // a zone (RFC 4007) names an interface of Portico's own machine, and other programs that read
+    // the URL have other rules for it
+    if authority.contains('%') {
+        return None;
+    }
     // the parser of the standard library knows no octal, shortened or numeric forms
     if let Ok(address) = authority.parse::<SocketAddr>() {
         return Some(address);
@@ -195,6 +200,8 @@ mod tests {
             "https://192.0.2.7:6443?a=b",
             "https://user@192.0.2.7:6443",
             "https://2001:db8::7",
+            "https://[2001:db8::7%1]:6443",
+            "https://[2001:db8::7%251]",
             "https://",
         ] {
             assert_eq!(listed.permit(url), Err(RefusedAddress::Form), "{url}");
