@@ -2,6 +2,10 @@
 use super::forbidden::Forbidden;
 use http::StatusCode;
 
+/// Maximum length of an API server's message, in characters: those of an enrolled cluster are a
+/// tenant's, and end up on pages and in the log.
+const MAX_MESSAGE_CHARS: usize = 4_000;
+
 /// A call to an API server that returned no usable response.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum KubeError {
@@ -48,7 +52,7 @@ impl KubeError {
                 value
                     .get("message")
                     .and_then(|text| text.as_str())
-                    .map(str::to_owned)
+                    .map(|text| text.chars().take(MAX_MESSAGE_CHARS).collect::<String>())
             })
             .filter(|text| !text.is_empty())
             .unwrap_or_else(|| {
@@ -162,6 +166,13 @@ mod tests {
         assert!(
             matches!(error, KubeError::Refused(text) if text.message.contains("cannot delete"))
         );
+    }
+
+    #[test]
+    fn a_long_message_is_cut() {
+        let body = serde_json::json!({ "message": "m".repeat(1_000_000) }).to_string();
+        let error = KubeError::from_response(StatusCode::BAD_GATEWAY, body.as_bytes());
+        assert_eq!(error.to_string().len(), MAX_MESSAGE_CHARS);
     }
 
     #[test]
