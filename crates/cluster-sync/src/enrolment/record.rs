@@ -56,9 +56,9 @@ pub(super) fn record(
     api_url: String,
     ca: &str,
 ) -> Result<EnrolledCluster, EnrolmentError> {
-    let name = match found.name.trim() {
-        "" => found.uuid.to_string(),
-        name => name.to_owned(),
+    let name = match is_plain(&found.name) {
+        true => found.name.clone(),
+        false => found.uuid.to_string(),
     };
     let ca = format!("{}\n", ca.trim());
     let record = EnrolledCluster {
@@ -75,6 +75,13 @@ pub(super) fn record(
     };
     record.check()?;
     Ok(record)
+}
+
+/// Returns whether a name has the characters that Magnum permits. It becomes part of kubeconfigs, and
+/// of commands that users copy to a shell.
+fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(plain)
 }
 
 #[cfg(test)]
@@ -139,10 +146,18 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_without_a_name_is_named_by_its_id() {
-        let found = cluster(serde_json::json!({ "name": null }));
-        let url = api_url(&found, "p1").unwrap();
-        let record = record(&found, url, PEM).unwrap();
-        assert_eq!(record.name, found.uuid.to_string());
+    fn a_cluster_without_a_name_that_magnum_permits_is_named_by_its_id() {
+        for name in [
+            serde_json::Value::Null,
+            "$(reboot)".into(),
+            "-context".into(),
+            "prod\u{202e}".into(),
+            "a b".into(),
+        ] {
+            let found = cluster(serde_json::json!({ "name": name }));
+            let url = api_url(&found, "p1").unwrap();
+            let record = record(&found, url, PEM).unwrap();
+            assert_eq!(record.name, found.uuid.to_string());
+        }
     }
 }
