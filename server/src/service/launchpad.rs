@@ -63,6 +63,7 @@ pub async fn view(services: &Services, clusters: &ClusterSnapshot, caller: &Call
         }
         pad.clusters.push(card);
     }
+    let is_cluster = |id| clusters.get(id).is_some();
     let scope = Scope {
         project,
         projects: &caller.claims().projects,
@@ -70,8 +71,10 @@ pub async fn view(services: &Services, clusters: &ClusterSnapshot, caller: &Call
             .of_project(project)
             .map(|one| one.record())
             .collect(),
-        // tenants choose the names of enrolled clusters, and must not hide alerts from others by it
+        // tenants choose the names of enrolled clusters, and must not hide alerts from others by
+        // them
         all: clusters.configured().collect(),
+        is_cluster: &is_cluster,
     };
     alerts::join(&mut troubles, fired, &scope);
     pad.attention = attention::rows(troubles);

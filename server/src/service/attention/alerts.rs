@@ -9,6 +9,7 @@ use portico_domain::{
     identity::{Named, Project},
     panel::{Alert, AlertRef, Attention, Health, ObjectRef, ResourceRef},
 };
+use uuid::Uuid;
 
 /// Alerts that only prove that alerting works, or that serve other alerts.
 const META_ALERTS: [&str; 3] = ["Watchdog", "DeadMansSwitch", "InfoInhibitor"];
@@ -44,8 +45,10 @@ pub struct Scope<'a> {
     pub projects: &'a [Project],
     /// Those that the project may see.
     pub own: Vec<&'a ClusterRecord>,
-    /// Those of the configuration.
+    /// Those of the configuration, whose names the operator chooses.
     pub all: Vec<&'a ClusterRecord>,
+    /// Returns whether it is the ID of a cluster, enrolled ones included.
+    pub is_cluster: &'a dyn Fn(Uuid) -> bool,
 }
 
 /// Adds the alerts about this project to the problems of objects.
@@ -110,19 +113,27 @@ impl<'a> Scope<'a> {
             .iter()
             .filter_map(|label| value(alert, label))
             .collect();
-        let find = |records: &[&'a ClusterRecord]| {
-            records.iter().copied().find(|record| {
-                let id = record.id.to_string();
-                named
-                    .iter()
-                    .any(|name| *name == record.name || name.eq_ignore_ascii_case(&id))
-            })
-        };
-        match (find(&self.own), find(&self.all)) {
+        let ids: Vec<Uuid> = named.iter().filter_map(|name| name.parse().ok()).collect();
+        let own = self.own.iter().copied();
+        if let Some(own) = own.clone().find(|record| ids.contains(&record.id)) {
+            return Some(Some(own));
+        }
+        if ids.iter().any(|id| (self.is_cluster)(*id)) {
+            return None;
+        }
+        let is_named = |record: &&ClusterRecord| named.contains(&record.name.as_str());
+        let known = self.all.iter().copied().find(is_named);
+        match (own.clone().find(is_named), known) {
+            // a tenant chooses the name of an enrolled cluster, and gets no alerts of others by it
+            (Some(own), Some(_)) if !self.is_configured(own) => None,
             (Some(own), _) => Some(Some(own)),
             (None, Some(_)) => None,
             (None, None) => Some(None),
         }
+    }
+
+    fn is_configured(&self, cluster: &ClusterRecord) -> bool {
+        self.all.iter().any(|record| record.id == cluster.id)
     }
 
     fn is_other_project(&self, named: &str) -> bool {

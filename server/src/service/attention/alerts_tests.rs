@@ -75,6 +75,7 @@ fn joined(troubles: Vec<Trouble>, alerts: Vec<Alert>) -> Vec<Attention> {
         projects: &projects,
         own: vec![&prod],
         all: vec![&prod, &dev],
+        is_cluster: &|id| [prod.id, dev.id].contains(&id),
     };
     let fired = alerts
         .into_iter()
@@ -93,6 +94,34 @@ fn joined(troubles: Vec<Trouble>, alerts: Vec<Alert>) -> Vec<Attention> {
 
 fn titles(rows: &[Attention]) -> Vec<&str> {
     rows.iter().map(|row| row.title.as_str()).collect()
+}
+
+#[test]
+fn an_enrolled_cluster_gets_no_alerts_of_a_configured_one_by_its_name() {
+    const ENROLLED: &str = "33333333-3333-4333-8333-333333333333";
+    const FOREIGN: &str = "44444444-4444-4444-8444-444444444444";
+    let acme = project("acme");
+    let dev = record(GLOBEX_DEV, "globex-dev", "globex");
+    let copied = record(ENROLLED, "globex-dev", "acme");
+    let shop = record(FOREIGN, "shop", "globex");
+    let is_cluster = |id| [dev.id, copied.id, shop.id].contains(&id);
+    let scope = Scope {
+        project: &acme,
+        projects: &[],
+        own: vec![&copied],
+        all: vec![&dev],
+        is_cluster: &is_cluster,
+    };
+    let of = |label: &str, value: &str| {
+        let found = scope.cluster_of(&alert("One", "warning", &[(label, value)]));
+        found.map(|cluster| cluster.map(|record| record.id.to_string()))
+    };
+    assert_eq!(of("cluster", "globex-dev"), None);
+    // nor those of an enrolled cluster of another project
+    assert_eq!(of("cluster_id", FOREIGN), None);
+    // the control cases: its own, and those of no known cluster
+    assert_eq!(of("cluster_id", ENROLLED), Some(Some(ENROLLED.to_owned())));
+    assert_eq!(of("cluster", "bare-metal"), Some(None));
 }
 
 #[test]
