@@ -179,9 +179,7 @@ fn find(mut clusters: Vec<Cluster>, asked: Option<&str>) -> Result<Cluster, Comm
         names.join(", ")
     };
     let found = match asked {
-        Some(asked) => clusters
-            .iter()
-            .position(|cluster| cluster.name == asked || cluster.id.to_string() == asked),
+        Some(asked) => position(&clusters, asked)?,
         None if clusters.len() > 1 => return Err(CommandError::WhichCluster { known }),
         None => (!clusters.is_empty()).then_some(0),
     };
@@ -194,6 +192,25 @@ fn find(mut clusters: Vec<Cluster>, asked: Option<&str>) -> Result<Cluster, Comm
     }
 }
 
+/// Returns the position of the cluster with this ID, or of the only one with this name: users choose
+/// the names of clusters that they enrol, also one that another cluster has.
+fn position(clusters: &[Cluster], asked: &str) -> Result<Option<usize>, CommandError> {
+    let by_id = clusters
+        .iter()
+        .position(|cluster| cluster.id.to_string() == asked);
+    if by_id.is_some() {
+        return Ok(by_id);
+    }
+    let is_named = |cluster: &&Cluster| cluster.name == asked;
+    let named: Vec<_> = clusters.iter().filter(is_named).collect();
+    if named.len() > 1 {
+        let ids: Vec<_> = named.iter().map(|cluster| cluster.id.to_string()).collect();
+        let known = ids.join(", ");
+        return Err(CommandError::WhichCluster { known });
+    }
+    Ok(clusters.iter().position(|cluster| cluster.name == asked))
+}
+
 /// Writes to standard output the requested text and nothing else.
 fn print(text: &str) -> Result<(), CommandError> {
     match std::io::stdout().write_all(text.as_bytes()) {
@@ -202,5 +219,42 @@ fn print(text: &str) -> Result<(), CommandError> {
             source,
         }),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "6f0c1a52-0000-4000-8000-000000000001";
+    const TWO: &str = "af0c1a52-0000-4000-8000-000000000002";
+
+    fn cluster(id: &str, name: &str) -> Cluster {
+        let json = serde_json::json!({ "id": id, "name": name, "api_url": "https://192.0.2.7" });
+        serde_json::from_value(json).unwrap()
+    }
+
+    fn found(clusters: &[Cluster], asked: &str) -> Option<String> {
+        let found = find(clusters.to_vec(), Some(asked)).ok()?;
+        Some(found.id.to_string())
+    }
+
+    #[test]
+    fn a_name_that_two_clusters_have_is_not_guessed() {
+        let clusters = [cluster(ONE, "prod"), cluster(TWO, "prod")];
+        let ambiguous = find(clusters.to_vec(), Some("prod")).map(drop);
+        let Err(CommandError::WhichCluster { known }) = ambiguous else {
+            panic!("not ambiguous");
+        };
+        assert_eq!(known, format!("{ONE}, {TWO}"));
+        assert_eq!(found(&clusters, TWO).as_deref(), Some(TWO));
+        assert_eq!(found(&clusters[..1], "prod").as_deref(), Some(ONE));
+    }
+
+    #[test]
+    fn an_id_is_not_taken_for_a_name() {
+        let clusters = [cluster(ONE, TWO), cluster(TWO, "prod")];
+        assert_eq!(found(&clusters, TWO).as_deref(), Some(TWO));
+        assert_eq!(found(&clusters, "shop"), None);
     }
 }
