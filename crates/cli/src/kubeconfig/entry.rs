@@ -67,7 +67,15 @@ impl Entry<'_> {
     pub fn merge(&self, document: &mut Document, path: &Path) -> Result<(), CommandError> {
         document.set_default("apiVersion", "v1");
         document.set_default("kind", "Config");
-        let name = self.plugin.name_of(&self.cluster.name);
+        let mut name = self.plugin.name_of(&self.cluster.name);
+        let id = self.cluster.id.to_string();
+        if document
+            .get(USERS, &name)
+            .is_some_and(|user| is_of_another(user, &id))
+        {
+            // two clusters may have one name: the other context must not lead to this one
+            name = format!("{name}@{id}");
+        }
         if let Some(known) = document.context(self.context)
             && !is_ours(&known.user)
         {
@@ -125,6 +133,13 @@ impl Entry<'_> {
         }
         mapping([("exec", Value::Mapping(exec))])
     }
+}
+
+/// Returns whether a user of Portico's gets tokens for another cluster than the one with this ID.
+fn is_of_another(user: &Value, cluster: &str) -> bool {
+    let arguments = user.get("exec").and_then(|exec| exec.get("args"));
+    let arguments = arguments.and_then(Value::as_sequence);
+    arguments.is_some_and(|all| all.iter().all(|one| one.as_str() != Some(cluster)))
 }
 
 /// Returns whether Portico wrote a cluster or user with this name.
@@ -214,6 +229,33 @@ mod tests {
         }
         assert_eq!(document.contexts().len(), 2);
         assert_eq!(document.current_context(), Some("prod"));
+    }
+
+    #[test]
+    fn a_second_cluster_with_the_same_name_does_not_change_the_context_of_the_first() {
+        let mut document = parsed("{}");
+        let path = Path::new("f");
+        let first = cluster();
+        let entry_of_first = entry(&first, gateway(), false);
+        entry_of_first.merge(&mut document, path).unwrap();
+        let mut second = cluster();
+        second.id = "6f0c1a52-0000-4000-8000-000000000002".parse().unwrap();
+        second.api_url = "https://192.0.2.7:6443".to_owned();
+        let entry_of_second = Entry {
+            context: "other",
+            ..entry(&second, gateway(), false)
+        };
+        for _ in 0..2 {
+            entry_of_second.merge(&mut document, path).unwrap();
+        }
+        let server = |context: &str| {
+            let cluster = document.context(context).unwrap().cluster;
+            let value = document.get(CLUSTERS, &cluster).unwrap();
+            value.get("server").unwrap().as_str().unwrap().to_owned()
+        };
+        assert_eq!(server("prod"), first.api_url);
+        assert_eq!(server("other"), second.api_url);
+        assert_eq!(document.contexts().len(), 2);
     }
 
     #[test]
