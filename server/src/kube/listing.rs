@@ -15,6 +15,8 @@ const FIRST_CHUNK_ROWS: &str = "500";
 const CHUNK_ROWS: &str = "2000";
 /// Maximum number of rows in one list.
 const MAX_ROWS: usize = 20_000;
+/// Maximum number of chunks in one list: an API server may name a next one for ever.
+const MAX_CHUNKS: usize = 64;
 const MAX_CONCURRENT_LISTS: usize = 8;
 
 /// The part of a list that comes from one place: a namespace, or the whole cluster.
@@ -170,7 +172,7 @@ pub struct Chunk {
     pub is_restarted: bool,
     /// Approximate number of rows after this chunk; 0 if the API server does not say.
     pub remaining: usize,
-    /// True when [`MAX_ROWS`] cut the list.
+    /// True when [`MAX_ROWS`] or [`MAX_CHUNKS`] cut the list.
     pub is_cut: bool,
 }
 
@@ -182,6 +184,7 @@ pub struct Chunks<'a> {
     reader: RowReader,
     columns: Vec<Column>,
     rows: usize,
+    chunks: usize,
     /// The position of the next chunk; empty for the first, `None` after the last.
     next: Option<String>,
     was_restarted: bool,
@@ -203,6 +206,7 @@ impl<'a> Chunks<'a> {
             selection,
             columns: Vec::new(),
             rows: 0,
+            chunks: 0,
             next: Some(String::new()),
             was_restarted: false,
         })
@@ -232,8 +236,10 @@ impl<'a> Chunks<'a> {
         let metadata = table.metadata.clone();
         let rows = self.reader.rows(table, &self.columns);
         self.rows += rows.len();
+        self.chunks += 1;
         let is_last = metadata.continue_token.is_empty();
-        let is_cut = !is_last && self.rows >= MAX_ROWS;
+        let is_full = self.rows >= MAX_ROWS || self.chunks >= MAX_CHUNKS;
+        let is_cut = !is_last && is_full;
         if !is_last && !is_cut {
             self.next = Some(metadata.continue_token);
         }

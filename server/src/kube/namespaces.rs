@@ -10,6 +10,8 @@ use portico_domain::panel::{ListScope, ResourceKind, ResourceRef, VisibleNamespa
 
 /// Maximum number of namespaces in one merged list.
 const MAX_NAMESPACES: usize = 2_000;
+/// Maximum number of requests for them: an API server may name a next chunk for ever.
+const MAX_CHUNKS: usize = 16;
 const MAX_CONCURRENT_REVIEWS: usize = 12;
 /// A namespace that does not exist: the rules there are those of all namespaces.
 const NO_NAMESPACE: &str = "portico-no-such-namespace";
@@ -18,7 +20,9 @@ const NO_NAMESPACE: &str = "portico-no-such-namespace";
 pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
     let mut names = Vec::new();
     let mut position = String::new();
+    let mut chunks = 0;
     loop {
+        chunks += 1;
         let path = super::path::with_query(
             "/api/v1/namespaces",
             &[("limit", "1000"), ("continue", &position)],
@@ -37,7 +41,7 @@ pub async fn list(api: &Api) -> Result<Vec<String>, KubeError> {
                 .into_iter()
                 .map(|row| row.row.name),
         );
-        if position.is_empty() || names.len() >= MAX_NAMESPACES {
+        if position.is_empty() || names.len() >= MAX_NAMESPACES || chunks >= MAX_CHUNKS {
             names.sort_unstable();
             return Ok(names);
         }

@@ -10,6 +10,11 @@ pub const GROUP: &str = "rbac.authorization.k8s.io";
 /// The name of the place of cluster-wide bindings.
 pub const CLUSTER_WIDE: &str = "cluster-wide bindings";
 const MAX_CONCURRENT_LISTS: usize = 8;
+/// Maximum number of chunks of one list, of 500 objects each: the API server of an enrolled cluster is
+/// a tenant's, and may name a next chunk for ever.
+const MAX_CHUNKS: usize = 100;
+/// Maximum size of all chunks of one list, in bytes.
+const MAX_LIST_BYTES: usize = 64 * 1024 * 1024;
 
 /// A RoleBinding or ClusterRoleBinding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -212,9 +217,16 @@ async fn list<T: serde::de::DeserializeOwned>(
     let collection = path::collection(resource, namespace)?;
     let mut found = Vec::new();
     let mut position = String::new();
-    loop {
+    let mut bytes = 0;
+    for _ in 0..MAX_CHUNKS {
         let chunk = path::with_query(&collection, &[("limit", "500"), ("continue", &position)]);
-        let mut answer = api.json(Call::get(&chunk)).await?;
+        let answer = api.bytes(Call::get(&chunk)).await?;
+        bytes += answer.len();
+        if bytes > MAX_LIST_BYTES {
+            break;
+        }
+        let mut answer: Value = serde_json::from_slice(&answer)
+            .map_err(|error| KubeError::Protocol(error.to_string()))?;
         position = answer
             .pointer("/metadata/continue")
             .and_then(Value::as_str)
@@ -226,8 +238,47 @@ async fn list<T: serde::de::DeserializeOwned>(
             return Ok(found);
         }
     }
+    // a part of the bindings would be taken for all of them
+    Err(KubeError::Protocol(format!(
+        "the list of {} has no end",
+        resource.plural
+    )))
 }
 
 fn decode<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, KubeError> {
     serde_json::from_value(value).map_err(|error| KubeError::Protocol(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kube::{clusters::Caches, credential::ClusterTokens};
+    use kube::client::Body;
+    use std::{
+        convert::Infallible,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+    };
+
+    #[tokio::test]
+    async fn a_list_without_end_is_an_error_and_not_a_part_of_it() {
+        let requests = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&requests);
+        let service = tower::service_fn(move |_: http::Request<Body>| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            async {
+                let page = br#"{"metadata":{"continue":"x"},"items":[]}"#;
+                Ok::<_, Infallible>(http::Response::new(Body::from(page.to_vec())))
+            }
+        });
+        let client = kube::Client::new(service, "default");
+        let subject = ClusterTokens::default().subject(&"vera".into());
+        let caches = Arc::new(Caches::default());
+        let api = Api::new(uuid::Uuid::nil(), client, None, subject, caches);
+        let found = all_roles(&api).await;
+        assert!(matches!(found, Err(KubeError::Protocol(_))));
+        assert_eq!(requests.load(Ordering::SeqCst), MAX_CHUNKS);
+    }
 }

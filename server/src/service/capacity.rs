@@ -13,6 +13,8 @@ use serde_json::Value;
 
 /// Maximum number of pods that are counted.
 const MAX_PODS: u64 = 20_000;
+/// Maximum number of requests for them: an API server may name a next chunk for ever.
+const MAX_CHUNKS: u64 = MAX_PODS / 500;
 
 /// Sums over the pods that the user may list.
 pub async fn capacity(api: &Api, nodes: &[Node]) -> Result<Capacity, ServiceError> {
@@ -111,7 +113,9 @@ async fn add_up(api: &Api, namespace: Option<&str>) -> Result<(u64, u64, u64), K
     let collection = path::collection(&ResourceRef::core("pods"), namespace)?;
     let (mut cpu, mut memory, mut pods) = (0, 0, 0);
     let mut position = String::new();
+    let mut chunks = 0;
     loop {
+        chunks += 1;
         let chunk = path::with_query(
             &collection,
             &[
@@ -138,7 +142,7 @@ async fn add_up(api: &Api, namespace: Option<&str>) -> Result<(u64, u64, u64), K
             memory += pod_memory;
             pods += 1;
         }
-        if position.is_empty() || pods > MAX_PODS {
+        if position.is_empty() || pods > MAX_PODS || chunks > MAX_CHUNKS {
             return Ok((cpu, memory, pods));
         }
     }
