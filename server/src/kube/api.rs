@@ -17,6 +17,10 @@ const STREAM_START_TIMEOUT: Duration = Duration::from_secs(8);
 /// Maximum size of a response that is read into memory, in bytes.
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
+/// The same for an enrolled cluster, whose API server is a tenant's: a response costs many times its
+/// size while it is read. The largest ones that are regular are chunks of 2000 rows.
+pub const MAX_ENROLLED_BODY_BYTES: usize = 16 * 1024 * 1024;
+
 /// A cluster's API with one user's credential. Cheap to clone.
 #[derive(Clone)]
 pub struct Api {
@@ -28,6 +32,7 @@ pub struct Api {
     /// certificate.
     authorization: Option<HeaderValue>,
     namespace_candidates: Arc<[String]>,
+    max_body_bytes: usize,
 }
 
 /// The user who has read something from a cluster, and under which state of the bindings that are made
@@ -110,6 +115,16 @@ impl Api {
             client,
             authorization,
             namespace_candidates: Arc::default(),
+            max_body_bytes: MAX_BODY_BYTES,
+        }
+    }
+
+    /// Sets the maximum size of a response that is read into memory, in bytes.
+    #[must_use]
+    pub fn with_max_body_bytes(self, max_body_bytes: usize) -> Self {
+        Self {
+            max_body_bytes,
+            ..self
         }
     }
 
@@ -220,7 +235,7 @@ impl Api {
         within(CALL_TIMEOUT, async {
             let response = self.client.send(request).await?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), MAX_BODY_BYTES)
+            let body = Limited::new(response.into_body(), self.max_body_bytes)
                 .collect()
                 .await
                 .map_err(|error| KubeError::Protocol(error.to_string()))?
@@ -240,7 +255,7 @@ impl Api {
             let response = self.client.send(request).await?;
             let status = response.status();
             if status != StatusCode::OK {
-                let body = Limited::new(response.into_body(), MAX_BODY_BYTES)
+                let body = Limited::new(response.into_body(), self.max_body_bytes)
                     .collect()
                     .await
                     .map(http_body_util::Collected::to_bytes)
@@ -324,6 +339,23 @@ mod tests {
             }
         });
         kube::Client::new(service, "default")
+    }
+
+    #[tokio::test]
+    async fn a_response_beyond_the_clusters_limit_is_not_read() {
+        let service = tower::service_fn(|_: Request<Body>| async {
+            let body = Body::from(vec![b' '; 1024]);
+            Ok::<_, Infallible>(http::Response::new(body))
+        });
+        let client = kube::Client::new(service, "default");
+        let subject = ClusterTokens::default().subject(&"vera".into());
+        let api = Api::new(Uuid::nil(), client, None, subject, Arc::default());
+        let read = async |limit| {
+            let limited = api.clone().with_max_body_bytes(limit);
+            limited.bytes(Call::get("/version")).await
+        };
+        assert!(matches!(read(1023).await, Err(KubeError::Protocol(_))));
+        assert_eq!(read(1024).await.unwrap().len(), 1024);
     }
 
     #[tokio::test]

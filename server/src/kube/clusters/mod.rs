@@ -10,7 +10,7 @@ pub use snapshot::ClusterSnapshot;
 
 use super::{
     Api, KubeError,
-    api::Reader,
+    api::{MAX_ENROLLED_BODY_BYTES, Reader},
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
     openapi::KindSchema,
@@ -156,7 +156,7 @@ impl Clusters {
         let id = cluster.record().id;
         let key = &connection.sealing_key;
         let bearer = self.tokens.bearer(id, key, keystone).await?;
-        self.with_bearer(id, connection, keystone, &bearer)
+        self.with_bearer(cluster, connection, keystone, &bearer)
     }
 
     /// Does the same with a new cluster token, so that no API server answers from its cache.
@@ -168,7 +168,7 @@ impl Clusters {
         let id = cluster.record().id;
         let key = &connection.sealing_key;
         let sealed = credential::fresh(id, key, keystone, Timestamp::now())?;
-        self.with_bearer(id, connection, keystone, &sealed.token)
+        self.with_bearer(cluster, connection, keystone, &sealed.token)
     }
 
     /// Returns a channel that is notified of each change of bindings made here.
@@ -183,7 +183,7 @@ impl Clusters {
 
     fn with_bearer(
         &self,
-        id: Uuid,
+        cluster: &Cluster,
         connection: &Connection,
         keystone: &KeystoneToken,
         bearer: &SecretString,
@@ -192,12 +192,16 @@ impl Clusters {
             HeaderValue::from_str(&format!("Bearer {}", bearer.expose_secret()))
                 .map_err(|_| KubeError::Unauthenticated)?;
         authorization.set_sensitive(true);
-        Ok(Api::new(
-            id,
+        let api = Api::new(
+            cluster.record().id,
             connection.client.clone(),
             Some(authorization),
             self.tokens.subject(&keystone.token),
             Arc::clone(&self.caches),
-        ))
+        );
+        Ok(match cluster.is_enrolled() {
+            true => api.with_max_body_bytes(MAX_ENROLLED_BODY_BYTES),
+            false => api,
+        })
     }
 }
