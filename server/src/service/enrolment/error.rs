@@ -21,6 +21,8 @@ pub enum EnrolError {
     Running,
     #[error("too many clusters are being enrolled")]
     Busy,
+    #[error("the project has too many enrolled clusters")]
+    TooMany,
     /// A record is removed only after the cluster.
     #[error("Magnum still has the cluster")]
     Exists,
@@ -45,6 +47,7 @@ impl EnrolError {
                 "not_permitted"
             }
             Self::Running | Self::Busy => "busy",
+            Self::TooMany => "too_many",
             Self::Exists => "exists",
             Self::Catalog(_) => "keystone",
             Self::Magnum(_) => "magnum",
@@ -56,7 +59,7 @@ impl EnrolError {
     pub(super) fn is_refusal(&self) -> bool {
         match self {
             Self::NoToken | Self::NotOffered | Self::Configured => true,
-            Self::Exists | Self::NotEnrolled => true,
+            Self::TooMany | Self::Exists | Self::NotEnrolled => true,
             Self::Magnum(error) => error.is_refusal(),
             Self::Run(error) => error.is_refusal(),
             _ => false,
@@ -91,6 +94,10 @@ impl From<EnrolError> for ServiceError {
                 "Many clusters are being enrolled at the moment.",
             )
             .next("Try again in a minute."),
+            EnrolError::TooMany => {
+                Self::conflict("This project has as many enrolled clusters as it can have.")
+                    .next("Remove the records of clusters that no longer exist, and try again.")
+            }
             EnrolError::Exists => {
                 Self::conflict("Magnum still has this cluster, so its record stays.")
                     .next("Delete the cluster first, and wait until it is gone.")
@@ -171,6 +178,7 @@ mod tests {
             EnrolError::Configured,
             EnrolError::Running,
             EnrolError::Busy,
+            EnrolError::TooMany,
             EnrolError::Exists,
             EnrolError::NotEnrolled,
             EnrolError::Run(EnrolmentError::NoAddress),

@@ -17,7 +17,10 @@ use crate::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
-use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster, MAX_ACCEPTED};
+use portico_domain::{
+    enrolled_cluster::{ClusterSource, EnrolledCluster, MAX_ACCEPTED},
+    identity::Project,
+};
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
 use portico_store::{Store, StoreError};
 use std::{collections::HashMap, time::Instant};
@@ -34,6 +37,11 @@ const MAX_CONCURRENT_RUNS: usize = 8;
 /// Maximum number of runs at once for one project: its API servers may take two minutes for each,
 /// and must not keep other tenants out.
 const MAX_RUNS_OF_PROJECT: usize = 2;
+
+/// Maximum number of enrolled clusters of one project. The store has room for
+/// [`MAX_CLUSTERS`](portico_domain::enrolled_cluster::MAX_CLUSTERS) of all projects, and a record stays
+/// after its cluster is deleted: a project that creates and deletes clusters must not use it up.
+const MAX_CLUSTERS_OF_PROJECT: usize = 500;
 
 /// Maximum number of differences of a run in the log: the API server of a tenant can make up any
 /// number.
@@ -99,6 +107,9 @@ impl Enrolment {
             return Err(EnrolError::Configured);
         }
         let project = caller.project().ok_or(EnrolError::NoToken)?;
+        if !has_room(clusters, project, id) {
+            return Err(EnrolError::TooMany);
+        }
         let _running = Running::start(&self.running, id, &project.id)?;
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
         let token = self.token(caller).await?;
@@ -128,6 +139,14 @@ impl Enrolment {
         enrolled.put(&record, Timestamp::now()).await?;
         Ok(record)
     }
+}
+
+/// Returns whether a project may have this cluster too: it has it already, or not too many others.
+fn has_room(clusters: &ClusterSnapshot, project: &Project, id: Uuid) -> bool {
+    let all = clusters.of_project(project);
+    let own = all.filter(|one| one.is_enrolled() && one.record().owner_project == project.id);
+    let others = own.filter(|one| one.record().id != id).count();
+    others < MAX_CLUSTERS_OF_PROJECT
 }
 
 /// Returns the record of a run, with what an earlier one of the same owner accepts. It is read from
@@ -232,6 +251,9 @@ pub fn describe_metrics() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kube::Clusters;
+    use portico_assertion::PrivateKey;
+    use portico_domain::identity::Named;
     use portico_store::KeyRing;
 
     #[test]
@@ -274,6 +296,32 @@ mod tests {
             api_audiences: vec!["https://kubernetes.default.svc".to_owned()],
             source: ClusterSource::Magnum,
         }
+    }
+
+    #[tokio::test]
+    async fn a_project_does_not_use_up_the_room_of_all() {
+        let project = |id: &str| Project {
+            id: id.to_owned(),
+            name: id.to_owned(),
+            domain: Named {
+                id: "default".to_owned(),
+                name: "Default".to_owned(),
+            },
+        };
+        let cluster = |number| EnrolledCluster {
+            id: Uuid::from_u128(number),
+            ..record()
+        };
+        let (clusters, key) = (Clusters::new(Vec::new()), PrivateKey::generate());
+        clusters.replace_enrolled((0..500).map(cluster).collect(), key.public());
+        let snapshot = clusters.snapshot();
+        let new = Uuid::from_u128(500);
+        assert!(!has_room(&snapshot, &project("p1"), new));
+        assert!(has_room(&snapshot, &project("p2"), new));
+        // again
+        assert!(has_room(&snapshot, &project("p1"), Uuid::from_u128(7)));
+        clusters.replace_enrolled((0..499).map(cluster).collect(), key.public());
+        assert!(has_room(&clusters.snapshot(), &project("p1"), new));
     }
 
     #[tokio::test]
