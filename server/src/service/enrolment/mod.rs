@@ -23,7 +23,7 @@ use portico_domain::{
 };
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
 use portico_store::{Store, StoreError};
-use std::{collections::HashMap, time::Instant};
+use std::{collections::HashSet, time::Instant};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -55,8 +55,8 @@ pub struct Enrolment {
     keystone: keystone::Client,
     store: Store,
     slots: Semaphore,
-    /// The clusters of the runs of this process, with the project of each.
-    running: Mutex<HashMap<Uuid, String>>,
+    /// The runs of this process.
+    running: Mutex<HashSet<Key>>,
 }
 
 /// What an enrolment needs, besides the section of the configuration.
@@ -181,34 +181,35 @@ fn keep_accepted(
     record
 }
 
+/// The project and the cluster of a run. Only a cluster's own project gets beyond the first step:
+/// with its ID alone, another one could keep it from being enrolled.
+type Key = (String, Uuid);
+
 /// The entry of a run, until it ends.
 struct Running<'a> {
-    all: &'a Mutex<HashMap<Uuid, String>>,
-    id: Uuid,
+    all: &'a Mutex<HashSet<Key>>,
+    key: Key,
 }
 
 impl<'a> Running<'a> {
-    fn start(
-        all: &'a Mutex<HashMap<Uuid, String>>,
-        id: Uuid,
-        project: &str,
-    ) -> Result<Self, EnrolError> {
+    fn start(all: &'a Mutex<HashSet<Key>>, id: Uuid, project: &str) -> Result<Self, EnrolError> {
+        let key = (project.to_owned(), id);
         let mut running = all.lock();
-        if running.contains_key(&id) {
+        if running.contains(&key) {
             return Err(EnrolError::Running);
         }
-        let of_project = running.values().filter(|one| *one == project).count();
+        let of_project = running.iter().filter(|(one, _)| one == project).count();
         if of_project >= MAX_RUNS_OF_PROJECT {
             return Err(EnrolError::Busy);
         }
-        running.insert(id, project.to_owned());
-        Ok(Self { all, id })
+        running.insert(key.clone());
+        Ok(Self { all, key })
     }
 }
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        self.all.lock().remove(&self.id);
+        self.all.lock().remove(&self.key);
     }
 }
 
@@ -262,9 +263,10 @@ mod tests {
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let first = Running::start(&all, one, "p1");
         assert!(first.is_ok());
-        // whichever project asks
-        let second = Running::start(&all, one, "p2");
+        let second = Running::start(&all, one, "p1");
         assert!(matches!(second, Err(EnrolError::Running)));
+        // another project, which Magnum refuses, does not block it
+        assert!(Running::start(&all, one, "p2").is_ok());
         assert!(Running::start(&all, two, "p1").is_ok());
         drop(first);
         assert!(Running::start(&all, one, "p1").is_ok());
