@@ -1,4 +1,5 @@
 //! The implementation of [`Panel`] for one caller.
+mod candidates;
 mod creation;
 mod lifecycle;
 mod manifests;
@@ -95,7 +96,8 @@ impl PanelService {
             Err(error) if error.kind == UiErrorKind::NotPermitted => Outcome::Refused,
             Err(_) => Outcome::Failed,
         };
-        let candidate = candidate.filter(|_| outcome == Outcome::Done);
+        let candidate =
+            candidate.filter(|one| outcome == Outcome::Done && self.may_report(cluster, one));
         audit::record_with(&self.caller, action, cluster, target, outcome, candidate);
         self.ui(answer)
     }
