@@ -67,6 +67,8 @@ impl ClusterTokens {
         let event = Event::new("cluster.token", Outcome::Succeeded)
             .session(&caller.session)
             .project(Some(&project.id))
+            // users choose the names of enrolled clusters
+            .cluster(cluster.record.id)
             .target(&cluster.record.name);
         self.audit.record(context, event).await;
         caller

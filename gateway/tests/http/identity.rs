@@ -335,6 +335,7 @@ async fn a_cluster_token_is_the_users_and_used_again() {
     let events = stack.audited("cluster.token").await;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].target, "acme-prod");
+    assert_eq!(events[0].cluster_id, Some(CLUSTER.to_string()));
 
     let (_, other) = stack.session_of("u2", "devi", &["k8s_developer"]).await;
     let (mut others, child) = stack.at_app(&other).await;
