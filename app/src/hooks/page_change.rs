@@ -76,7 +76,7 @@ impl PageChange {
 }
 
 /// Focuses the heading, unless the user is writing somewhere already.
-fn focus_heading() {
+pub fn focus_heading() {
     let document = document();
     let writing = document.active_element().is_some_and(|element| {
         matches!(element.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")

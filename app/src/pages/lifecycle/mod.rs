@@ -4,6 +4,7 @@ mod configuration;
 mod create;
 mod delete;
 mod list;
+mod view_change;
 
 use crate::{
     components::Crumb,
@@ -21,6 +22,7 @@ use list::ClusterList;
 /// The pages of clusters that Magnum makes.
 #[component]
 pub fn ManagedClusters() -> impl IntoView {
+    view_change::provide_view_change();
     let segment = use_parameter("page");
     let query = use_query_map();
     let page = Memo::new(move |_| {

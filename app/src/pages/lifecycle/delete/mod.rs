@@ -1,17 +1,108 @@
 //! The deletion of a cluster: inventory, confirmation, leftovers.
+mod confirmation;
+mod deletion;
+mod inventory;
 mod leftovers;
+mod record;
 
 pub use leftovers::LeftoversPage;
 
-use super::list_crumb;
-use crate::{components::PageHead, context::use_session};
-use leptos::prelude::*;
+use super::{list_crumb, view_change::use_view_shown};
+use crate::{
+    components::{Crumb, ErrorState, NeedsScripts, PageHead},
+    context::use_session,
+    routes::managed_clusters::ManagedClustersPage,
+    ui::{Banner, Button, SkeletonLines, Tone, icons},
+};
+use deletion::Deletion;
+use leptos::{children::ViewFn, prelude::*};
+use leptos_router::{NavigateOptions, hooks::use_navigate};
 use uuid::Uuid;
+
+const TITLE: &str = "Delete cluster";
 
 #[component]
 pub fn Delete(cluster: Uuid) -> impl IntoView {
-    let _ = cluster;
     let project = use_session().project.get_untracked();
-    let crumbs = vec![list_crumb(&project)];
-    view! { <PageHead title="Delete cluster" crumbs /> }.into_any()
+    let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
+    use_view_shown(ManagedClustersPage::Delete(cluster), TITLE.to_owned());
+    let notice = without_scripts(format!("portico cluster delete {cluster} --dry-run"));
+    view! {
+        <PageHead
+            title=TITLE
+            icon=icons::TRASH
+            crumbs
+            lede="What is deleted, and what stays, is read from the cloud before anything is sent."
+        />
+        <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
+    }
+    .into_any()
+}
+
+/// Returns the breadcrumb of a cluster, for the pages below it.
+fn cluster_crumb(project: &str, cluster: Uuid) -> Crumb {
+    Crumb::new(
+        "Cluster",
+        ManagedClustersPage::Cluster(cluster).address(project),
+    )
+}
+
+/// Returns what a browser without scripts shows: the command that does the same.
+fn without_scripts(command: String) -> AnyView {
+    view! {
+        <Banner tone=Tone::Info>
+            <p>"This page needs JavaScript. In a terminal:"</p>
+            <p class="mono wrap-anywhere">{command}</p>
+        </Banner>
+    }
+    .into_any()
+}
+
+#[component]
+fn Workspace(cluster: Uuid) -> impl IntoView {
+    let project = use_session().project.get_untracked();
+    let deletion = Deletion::new(cluster);
+    deletion.read();
+    let navigate = use_navigate();
+    let progress = ManagedClustersPage::Cluster(cluster).address(&project);
+    let accepted = Callback::new(move |()| navigate(&progress, NavigateOptions::default()));
+    let retry = Callback::new(move |()| deletion.read());
+    // the form stays while the inventory is read again, with what was typed
+    let name = Memo::new(move |_| {
+        deletion.inventory.with(|inventory| {
+            inventory
+                .as_ref()
+                .map(|inventory| inventory.cluster.name.clone())
+        })
+    });
+    let is_first_read =
+        Memo::new(move |_| name.with(Option::is_none) && deletion.failure.with(Option::is_none));
+    view! {
+        <p class="visually-hidden" role="status">
+            {move || deletion.is_reading.get().then_some("Reading what the cluster has.")}
+        </p>
+        {move || is_first_read.get().then(|| view! { <SkeletonLines lines=6 /> })}
+        {move || deletion.failure.get().map(|error| view! {
+            <div class="card mt-4"><ErrorState error retry /></div>
+        })}
+        {move || deletion.inventory.get().map(inventory::view)}
+        {move || name.get().map(|name| view! {
+            <div class="mt-4">
+                <Button
+                    label="Read again"
+                    icon=icons::REFRESH
+                    busy=deletion.is_reading
+                    on_click=move |_| deletion.read()
+                />
+            </div>
+            {confirmation::options(deletion)}
+            {confirmation::form(deletion, name, accepted)}
+        })}
+        <div class="mt-4">
+            {move || deletion.outcome.get().map(|answer| {
+                confirmation::outcome(answer, deletion, &project)
+            })}
+        </div>
+    }
+    .into_any()
 }

@@ -1,0 +1,168 @@
+//! Options, the typed name, and the button that deletes the cluster.
+use super::deletion::Deletion;
+use crate::{
+    components::InlineError,
+    error::UiError,
+    routes::managed_clusters::ManagedClustersPage,
+    ui::{Banner, Card, Icon, Tone, icons},
+};
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{DeletionInventory, DeletionOptions, DeletionOutcome};
+
+/// Returns the choices of what is deleted through Kubernetes first.
+pub fn options(deletion: Deletion) -> AnyView {
+    let refusal = Memo::new(move |_| {
+        deletion.inventory.with(|inventory| {
+            inventory
+                .as_ref()
+                .and_then(|inventory| inventory.options_refusal.clone())
+        })
+    });
+    let services = checkbox(
+        "Delete Services of the type LoadBalancer first, through Kubernetes.",
+        deletion,
+        refusal,
+        |options| options.services_first,
+        |options, on| options.services_first = on,
+    );
+    let claims = checkbox(
+        "Delete PersistentVolumeClaims first, through Kubernetes. Their data is lost.",
+        deletion,
+        refusal,
+        |options| options.claims_first,
+        |options, on| options.claims_first = on,
+    );
+    view! {
+        <div class="mt-4" data-part="options">
+            <Card title="Options">
+                <div class="grid gap-2">
+                    {services}
+                    {claims}
+                    {move || refusal.get().map(|reason| view! {
+                        <p id="options-refusal" class="text-muted wrap-anywhere">{reason}</p>
+                    })}
+                </div>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+fn checkbox(
+    label: &'static str,
+    deletion: Deletion,
+    refusal: Memo<Option<String>>,
+    value: fn(&DeletionOptions) -> bool,
+    set: fn(&mut DeletionOptions, bool),
+) -> AnyView {
+    let is_refused = move || refusal.with(Option::is_some);
+    view! {
+        <label class="check">
+            <input
+                type="checkbox"
+                disabled=is_refused
+                aria-describedby=move || is_refused().then_some("options-refusal")
+                prop:checked=move || deletion.options.with(value)
+                on:change=move |event| {
+                    let on = event_target_checked(&event);
+                    deletion.choose(|options| set(options, on));
+                }
+            />
+            {label}
+        </label>
+    }
+    .into_any()
+}
+
+/// Returns the form that sends the deletion, or why the viewer may not send it.
+pub fn form(deletion: Deletion, name: String, accepted: Callback<()>) -> AnyView {
+    let refusal = Memo::new(move |_| {
+        deletion.inventory.with(|inventory| {
+            inventory
+                .as_ref()
+                .and_then(|inventory: &DeletionInventory| inventory.deletion.refusal.clone())
+        })
+    });
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        deletion.send(accepted);
+    };
+    view! {
+        <form class="grid grid-cols-1 gap-3 mt-4" data-part="confirmation" on:submit=submit>
+            {move || refusal.get().map(|reason| view! {
+                <Banner tone=Tone::Warn>{reason}</Banner>
+            })}
+            <div class="field">
+                <label for="typed-name">
+                    "Type " <strong class="mono">{name}</strong> " to confirm"
+                </label>
+                <input
+                    class="input"
+                    id="typed-name"
+                    name="typed"
+                    required
+                    autocomplete="off"
+                    spellcheck="false"
+                    prop:value=move || deletion.typed.get()
+                    on:input=move |event| deletion.typed.set(event_target_value(&event))
+                />
+            </div>
+            <div>
+                <button
+                    type="submit"
+                    class="btn btn-danger"
+                    disabled=move || !deletion.can_be_sent()
+                >
+                    <Icon icon=icons::TRASH />
+                    "Delete cluster"
+                </button>
+            </div>
+            <p class="visually-hidden" role="status">
+                {move || deletion.is_sending.get().then_some("The deletion is being sent.")}
+            </p>
+        </form>
+    }
+    .into_any()
+}
+
+/// Returns what came of a request for the deletion.
+pub fn outcome(
+    answer: Result<DeletionOutcome, UiError>,
+    deletion: Deletion,
+    project: &str,
+) -> AnyView {
+    match answer {
+        Err(error) => view! { <InlineError error /> }.into_any(),
+        Ok(DeletionOutcome::Refused {
+            reason,
+            next_step,
+            request_id,
+        }) => {
+            // the same banner as of an error, with its request ID
+            let mut error = UiError::new(crate::error::UiErrorKind::Invalid, reason);
+            error.next_step = next_step;
+            error.request_id = request_id;
+            view! { <InlineError error /> }.into_any()
+        }
+        Ok(DeletionOutcome::Unknown { reason, next_step }) => view! {
+            <Banner tone=Tone::Warn alert=true>
+                <p class="font-semibold">{reason}</p>
+                <p>{next_step}</p>
+            </Banner>
+        }
+        .into_any(),
+        Ok(DeletionOutcome::AlreadyGone) => {
+            let href = ManagedClustersPage::Leftovers(deletion.cluster).address(project);
+            view! {
+                <Banner tone=Tone::Ok alert=true>
+                    <p class="font-semibold">"Magnum no longer has this cluster."</p>
+                    <p><a href=href>"Show what is left"</a></p>
+                </Banner>
+            }
+            .into_any()
+        }
+        Ok(DeletionOutcome::Accepted(_)) => {
+            view! { <Banner tone=Tone::Ok>"Magnum deletes the cluster."</Banner> }.into_any()
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What a deletion removes, what depends on rules that Portico cannot see, and what stays.
+use crate::{
+    components::Age,
+    format,
+    ui::{Banner, Card, Status, Tone},
+};
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{Check, CheckLevel, DeletionInventory, DeletionItem};
+
+/// Returns the groups of an inventory, its gaps, and the checks.
+pub fn view(inventory: DeletionInventory) -> AnyView {
+    let groups = [
+        (
+            "Is deleted",
+            "Nothing but the cluster's record.",
+            inventory.goes,
+        ),
+        (
+            "Depends on a rule that Portico cannot see",
+            "Nothing.",
+            inventory.depends,
+        ),
+        ("Stays, and may cost", "Nothing.", inventory.stays),
+    ]
+    .map(|(title, nothing, items)| group(title, nothing, items))
+    .collect_view();
+    view! {
+        <p class="text-muted mt-4">"Read " <Age at=Some(inventory.read_at) /> " ago."</p>
+        {gaps(inventory.gaps)}
+        {groups}
+        {checks(inventory.checks)}
+    }
+    .into_any()
+}
+
+fn group(title: &str, nothing: &'static str, items: Vec<DeletionItem>) -> AnyView {
+    let title = format!("{title} ({})", format::count(items.len()));
+    let content = if items.is_empty() {
+        view! { <p class="text-muted">{nothing}</p> }.into_any()
+    } else {
+        let rows = items.into_iter().map(row).collect_view();
+        view! { <ul class="rows">{rows}</ul> }.into_any()
+    };
+    view! { <div class="mt-4"><Card title>{content}</Card></div> }.into_any()
+}
+
+fn row(item: DeletionItem) -> AnyView {
+    view! {
+        <li class="grid gap-1">
+            <span class="wrap-anywhere">
+                <strong>{item.name}</strong>
+                " · "
+                {item.kind}
+                " · "
+                <code>{item.id}</code>
+            </span>
+            <span class="text-muted wrap-anywhere">{item.reason}</span>
+        </li>
+    }
+    .into_any()
+}
+
+/// Returns what could not be looked at; nothing if everything was.
+pub fn gaps(gaps: Vec<String>) -> Option<AnyView> {
+    (!gaps.is_empty()).then(|| {
+        let rows = gaps
+            .into_iter()
+            .map(|gap| view! { <li>{gap}</li> })
+            .collect_view();
+        view! {
+            <div class="mt-4" data-part="gaps">
+                <Banner tone=Tone::Warn>
+                    <p class="font-semibold">"This list is not complete. More may exist."</p>
+                    <ul class="notes">{rows}</ul>
+                </Banner>
+            </div>
+        }
+        .into_any()
+    })
+}
+
+fn checks(checks: Vec<Check>) -> Option<AnyView> {
+    (!checks.is_empty()).then(|| {
+        let rows = checks.into_iter().map(check).collect_view();
+        view! {
+            <div class="mt-4" data-part="checks">
+                <Card title="Checks"><ul class="rows">{rows}</ul></Card>
+            </div>
+        }
+        .into_any()
+    })
+}
+
+fn check(check: Check) -> AnyView {
+    let tone = match check.level {
+        CheckLevel::Ok => Tone::Ok,
+        CheckLevel::Warning => Tone::Warn,
+        CheckLevel::Blocks => Tone::Bad,
+    };
+    view! {
+        <li class="grid gap-1">
+            <Status tone text=check.subject />
+            <span class="wrap-anywhere">{check.text}</span>
+            {check.next_step.map(|step| view! {
+                <span class="text-muted wrap-anywhere">{step}</span>
+            })}
+        </li>
+    }
+    .into_any()
+}
