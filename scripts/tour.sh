@@ -34,8 +34,14 @@ if [ "$with_magnum" = yes ]; then
   cat <<TEXT
 
   OpenStack Magnum is there too ($(env_get MAGNUM_URL)), with a stand-in for the rest of the cloud. Of its clusters in
-  acme shop-staging is complete, analytics has failed for quota, edge-cache is stalled; no machines belong to them. The
-  template kubernetes-local makes a cluster that answers: a real API server on this machine.
+  acme shop-staging is complete, analytics has failed for quota, edge-cache is stalled; no machines belong to them.
+
+  A new cluster, in use after two minutes: sign in as ada and open
+    $url/projects/$(env_get PROJECT_ID_ACME)/managed-clusters/create
+  with the template kubernetes-local (a real API server on this machine). The page of the cluster shows each step, and enrols
+  the cluster when its API answers. Then, with the name that it has:
+    portico login $url && portico kubeconfig --cluster NAME && kubectl --context NAME get namespaces
+  Delete cluster shows first what goes and what stays, and afterwards what is left.
 TEXT
 fi
 cat <<TEXT

@@ -41,6 +41,7 @@ init() {
 start() {
   need_program
   [ -s "$installation/portico.toml" ] || die "there is no installation yet: scripts/stack.sh up writes it"
+  write_cluster_list_keys
   write_configuration
   publish
   running "$process" ||

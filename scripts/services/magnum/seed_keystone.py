@@ -15,12 +15,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from keystone_seed import Keystone, read  # noqa: E402
 
 WITHOUT_CLUSTERS = "--without-clusters"
-# Magnum's policy knows the roles reader and member, not those of Kubernetes
+ROLES = ("admin", "service", "member", "reader", "k8s_developer")
+# Magnum's policy knows the roles reader and member, not those of Kubernetes. In a cluster that is enrolled, developers and viewers
+# get rights, so those who make clusters are developers too.
 GRANTS = {
-    "ada": [("acme", "member")],
+    "ada": [("acme", "member"), ("acme", "k8s_developer")],
     "devi": [("acme", "reader")],
     "vera": [("acme", "reader")],
-    "otto": [("globex", "member")],
+    "otto": [("globex", "member"), ("globex", "k8s_developer")],
 }
 
 
@@ -61,7 +63,7 @@ def seed(keystone, password, magnum_port, cloud_port, before, grants):
     if "user" not in before:
         # the password is new where Magnum's directory was removed
         keystone.call("PATCH", f"/users/{user}", {"user": {"password": password}})
-    roles = {name: keystone.ensure("role", {"name": name})["id"] for name in ("admin", "service", "member", "reader")}
+    roles = {name: keystone.ensure("role", {"name": name})["id"] for name in ROLES}
     for role in ("admin", "service"):
         grant(keystone, project, user, roles[role])
     granted = set(before.get("granted", []))

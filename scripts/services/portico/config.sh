@@ -81,6 +81,33 @@ providers() {
   provider_entry partner "Partner"
 }
 
+# Clusters that users enrol: those of Magnum's driver k8s_local, whose API servers listen on this machine.
+enrolment() {
+  local keys=$installation/cluster-list
+  cat <<TOML
+
+[enrolment]
+sealing_key_file = "$installation/keys/kube-auth-1.pub"
+api_networks = ["127.0.0.1/32"]
+sources = ["magnum"]
+
+[enrolment.roles]
+developer = "$(env_get ROLE_ID_K8S_DEVELOPER)"
+viewer = "$(env_get ROLE_ID_K8S_VIEWER)"
+
+[gateway.cluster_list]
+signing_key_file = "$keys/list.pem"
+token_file = "$keys/list.token"
+
+[kube_auth.cluster_list]
+url = "$public_url"
+keys_file = "$keys/list.pub"
+token_file = "$keys/list.token"
+state_file = "$keys/clusters.jws"
+TOML
+  if [ "$gateway_tls" = yes ]; then printf 'ca_file = "%s"\n' "$installation/tls/ca.crt"; fi
+}
+
 added_configuration() {
   local acme globex
   acme=$(env_get PROJECT_ID_ACME)
@@ -96,6 +123,8 @@ TOML
   if [ "$record_keystone" = yes ]; then printf '\n[keystone]\nurl = "http://127.0.0.1:%s/v3"\n' "${port[recorder]}"; fi
   if [ "$instance" = plain ]; then plain_differences; fi
   if [ "$with_oidc" = yes ]; then providers; fi
+  # the API servers ask the main instance's kube-auth
+  if [ "$instance" = main ] && [ "$with_magnum" = yes ]; then enrolment; fi
   cat <<TOML
 
 [gateway.audit]

@@ -39,3 +39,14 @@ write_installation() {
   clean "$binary" init --yes --skip-checks --out "$installation" "${arguments[@]}" > "$log" 2>&1 || die "$(tail -n 5 "$log")"
   printf '%s\n' "${arguments[@]}" > "$written"
 }
+
+# Keys of the list of enrolled clusters, between gateway and kube-auth. They and kube-auth's copy of the list belong to the
+# installation's store: kube-auth refuses a list that is older than its copy.
+write_cluster_list_keys() {
+  local directory=$installation/cluster-list
+  [ ! -s "$directory/list.token" ] || return 0
+  mkdir -p "$directory"
+  openssl genpkey -algorithm ed25519 -out "$directory/list.pem"
+  openssl pkey -in "$directory/list.pem" -pubout -out "$directory/list.pub"
+  openssl rand -hex 32 > "$directory/list.token"
+}

@@ -142,7 +142,7 @@ class ControlPlane:
             "--requestheader-extra-headers-prefix=X-Remote-Extra-",
             f"--proxy-client-cert-file={certificate('front-proxy-client.crt')}",
             f"--proxy-client-key-file={certificate('front-proxy-client.key')}",
-            *webhook.write_files(os.path.join(self.directory, "portico"), self.uuid),
+            *webhook.write_files(os.path.join(self.directory, "portico"), self.uuid, self.pki),
         )
 
     def start_controllers(self):

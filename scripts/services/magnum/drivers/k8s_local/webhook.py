@@ -1,12 +1,12 @@
-"""The token webhook's files for one API server, as `portico init` writes them for the clusters that it knows: a kubeconfig of
-kube-auth's address for this cluster, and a client certificate with the URI portico:cluster:<uuid>.
+"""The token webhook's files for one API server, as those of a cluster that users enrol: a kubeconfig of kube-auth's address for
+this cluster, and a client certificate of the cluster's own authority (docs/adr/0022-enrolment.md). kube-auth refuses it until the
+cluster is enrolled.
 """
 
 import base64
 import json
 import os
 
-from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from k8s_local.certificates import Authority, write
@@ -16,18 +16,18 @@ URL = os.environ.get("PORTICO_KUBE_AUTH_URL", "")
 
 
 def _read(*path):
-    with open(os.path.join(INSTALLATION, *path), "rb") as file:
+    with open(os.path.join(*path), "rb") as file:
         return file.read()
 
 
-def write_files(directory, uuid):
-    """Writes the files again if kube-auth's authorities have changed. Returns the API server's flags: none when this stack has
-    no installation of Portico."""
+def write_files(directory, uuid, pki):
+    """Writes the files again if kube-auth's authority, or the cluster's, has changed. `pki` is the directory with the cluster's
+    authority. Returns the API server's flags: none when this stack has no installation of Portico."""
     try:
-        servers_ca = _read("tls", "ca.crt")
-        authority = Authority(_read("ca", "api-servers-ca.crt"), _read("ca", "api-servers-ca.key"))
+        servers_ca = _read(INSTALLATION, "tls", "ca.crt")
     except OSError:
         return []
+    authority = Authority(_read(pki, "ca.crt"), _read(pki, "ca.key"))
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, "webhook.kubeconfig")
     signed_by = os.path.join(directory, "signed-by.crt")
@@ -38,8 +38,8 @@ def write_files(directory, uuid):
     except FileNotFoundError:
         current = False
     if not current:
-        uri = [x509.UniformResourceIdentifier(f"portico:cluster:{uuid}")]
-        authority.leaf(directory, "portico-webhook", [(NameOID.COMMON_NAME, f"kube-apiserver {uuid}")], ["client"], uri)
+        # nothing that it names counts, only who issued it
+        authority.leaf(directory, "portico-webhook", [(NameOID.COMMON_NAME, "kube-apiserver-portico")], ["client"])
         # JSON is YAML
         write(path, json.dumps(_kubeconfig(uuid, servers_ca), indent=2))
         write(signed_by, wanted)
