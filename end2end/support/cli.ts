@@ -88,8 +88,8 @@ export class CommandLine {
     }
   }
 
-  /** Makes the kubeconfig that this person uses for one cluster, as the kubectl on their PATH understands it. */
-  async kubeconfig(name: ClusterName, kubectl: Kubectl = "1.20"): Promise<string> {
+  /** Makes the kubeconfig that this person uses for one cluster (name or UUID), as the kubectl on their PATH understands it. */
+  async kubeconfig(name: string, kubectl: Kubectl = "1.20"): Promise<string> {
     const file = this.kubeconfigFile(name, kubectl);
     const made = await run(setting("PORTICO_BIN"), ["kubeconfig", "--cluster", name, "--stdout"], {
       environment: this.environment(kubectl),
@@ -99,11 +99,11 @@ export class CommandLine {
     return file;
   }
 
-  private kubeconfigFile(name: ClusterName, kubectl: Kubectl): string {
+  private kubeconfigFile(name: string, kubectl: Kubectl): string {
     return path.join(this.home, `${name}-${kubectl}.kubeconfig`);
   }
 
-  async kubectl(name: ClusterName, parameters: string[], options: { kubectl?: Kubectl; input?: string } = {}): Promise<Result> {
+  async kubectl(name: string, parameters: string[], options: { kubectl?: Kubectl; input?: string } = {}): Promise<Result> {
     const kubectl = options.kubectl ?? "1.20";
     const kubeconfig = this.kubeconfigFile(name, kubectl);
     if (!existsSync(kubeconfig)) await this.kubeconfig(name, kubectl);

@@ -1,0 +1,130 @@
+// A member of a project gets a cluster from Magnum, watches it being made, uses it with kubectl as soon as it is enrolled, deletes it,
+// and sees what is left. Magnum is the stack's own, and the cluster answers: its template makes a real etcd and API server.
+import { randomUUID } from "node:crypto";
+import type { Page } from "@playwright/test";
+import { expect, newContext, takeComplaints, test } from "../support/browser";
+import { CommandLine } from "../support/cli";
+import { optionalSetting } from "../support/env";
+import { createUser, deleteUser, giveRole } from "../support/keystone";
+import { examine, ofTheBrowser } from "../support/page-check";
+import { PanelApi } from "../support/panel-api";
+import * as path from "../support/paths";
+import { record } from "../support/secrets";
+import { signIn, type Account } from "../support/sign-in";
+import { unique } from "../support/workloads";
+
+const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
+const title = (page: Page) => page.getByRole("main").getByRole("heading", { level: 1 });
+
+/** Looks at the page in both schemes and widths, and returns it to those of the story. */
+async function look(page: Page, what: string) {
+  await examine(page, `story-cluster-${what}`);
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** The server function behind the form: its own pages are in another test. */
+async function create(page: Page, name: string): Promise<string> {
+  const api = await PanelApi.of(page, "acme");
+  const form = {
+    name,
+    template: "kubernetes-local",
+    keypair: "ops",
+    control_plane: { count: 1 },
+    groups: [{ name: "default-worker", count: 1 }],
+  };
+  const answer = await api.post("/api/managed_clusters/create", { form, attempt: randomUUID() });
+  expect(answer.status, answer.body).toBe(200);
+  const { accepted } = JSON.parse(answer.body) as { accepted?: { cluster: string } };
+  expect(accepted, answer.body).toBeTruthy();
+  return accepted?.cluster ?? "";
+}
+
+/** Nothing stays of a story that has failed halfway; what is deleted already is not there any more. */
+async function clear(page: Page, cluster: string, name: string) {
+  await page.goto(path.managedClusters());
+  const api = await PanelApi.of(page, "acme");
+  await api.post("/api/managed_clusters/delete", { cluster, typed: name, options: { services_first: false, claims_first: false } });
+}
+
+test.describe("with Magnum", () => {
+  test.skip(!optionalSetting("MAGNUM_URL"), "the stack has no Magnum");
+
+  let who: Account & { id: string };
+  test.beforeAll(async () => {
+    const name = unique("owner");
+    const password = unique("password");
+    record("password", password);
+    who = { name, password, id: await createUser(name, password) };
+    // Magnum asks for the first; in an enrolled cluster the second is bound
+    for (const role of ["member", "k8s_developer"] as const) await giveRole(who.id, "acme", role);
+  });
+  test.afterAll(async () => {
+    await deleteUser(who.id);
+  });
+
+  test("need_cluster a member creates a cluster, uses it with kubectl, deletes it, and sees that nothing is left", async ({ browser }) => {
+    test.setTimeout(420_000);
+    const name = unique("story");
+    const context = await newContext(browser);
+    const page = await context.newPage();
+    await signIn(page, who, path.managedClusters());
+    const cluster = await create(page, name);
+    try {
+      await page.goto(path.managedClusters(cluster));
+      await expect(title(page)).toHaveText(name);
+      const steps = page.getByRole("list", { name: "Steps" });
+      await expect(steps.getByRole("listitem").first()).toBeVisible();
+      await expect(page.getByText(cluster, { exact: true }).first()).toBeVisible();
+      await look(page, "1-creation");
+
+      // the page enrols it by itself
+      const enrolment = part(page, "enrolment");
+      await expect(enrolment.getByRole("link", { name: "Open cluster" })).toBeVisible({ timeout: 120_000 });
+      await expect(enrolment).toContainText(`kubectl --context ${name} get namespaces`);
+      await look(page, "2-enrolled");
+
+      const terminal = new CommandLine(who.name);
+      await terminal.login(page);
+      const namespaces = async () => {
+        const listed = await terminal.kubectl(cluster, ["get", "namespaces", "-o", "name"]);
+        return `${listed.stdout}${listed.stderr}`;
+      };
+      await expect.poll(namespaces, { timeout: 60_000 }).toContain("namespace/kube-system");
+
+      await page.goto(path.managedClusters(cluster));
+      await enrolment.getByRole("link", { name: "Open cluster" }).click();
+      await expect(page).toHaveURL(new RegExp(`/clusters/${cluster}$`));
+      await expect(title(page)).toHaveText(name);
+
+      await page.goto(path.managedClusters(cluster));
+      await page.getByRole("link", { name: "Delete cluster" }).click();
+      await expect(page).toHaveURL(/view=delete$/);
+      await expect(title(page)).toHaveText("Delete cluster");
+      await expect(title(page)).toBeFocused();
+      for (const group of [/^Is deleted \([1-9]/, /^Depends on /, /^Stays, and may cost \(/]) await expect(page.getByRole("heading", { name: group })).toBeVisible();
+      const send = page.getByRole("button", { name: "Delete cluster" });
+      const typed = page.getByLabel(`Type ${name} to confirm`);
+      await expect(send).toBeDisabled();
+      await typed.fill(`${name}-other`);
+      await expect(send).toBeDisabled();
+      await typed.fill(name);
+      await expect(send).toBeEnabled();
+      await look(page, "3-deletion");
+      await send.click();
+
+      // over the page of its progress
+      await expect(page).toHaveURL(/view=leftovers$/, { timeout: 120_000 });
+      await expect(title(page)).toHaveText("What is left");
+      await expect(page.getByRole("heading", { name: "Nothing is left" })).toBeVisible({ timeout: 60_000 });
+      await look(page, "4-leftovers");
+      await page.getByRole("button", { name: "Remove from Portico" }).click();
+      await expect(page.getByText("The record is removed.")).toBeVisible();
+      await expect.poll(async () => (await terminal.kubectl(cluster, ["get", "namespaces"])).code).not.toBe(0);
+      expect(takeComplaints(context).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
+    } finally {
+      await clear(page, cluster, name);
+      await context.close();
+    }
+  });
+});
