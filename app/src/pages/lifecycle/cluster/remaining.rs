@@ -56,7 +56,9 @@ impl Continuation {
 
 /// Returns the step that can be sent now, by this viewer.
 fn ready(progress: &ClusterProgress) -> Option<String> {
-    refusal(progress).is_none().then_some(())?;
+    if refusal(progress).is_some() {
+        return None;
+    }
     progress
         .remaining
         .iter()

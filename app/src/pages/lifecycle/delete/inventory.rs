@@ -35,13 +35,14 @@ pub fn view(inventory: DeletionInventory) -> AnyView {
 
 fn group(title: &str, nothing: &'static str, items: Vec<DeletionItem>) -> AnyView {
     let title = format!("{title} ({})", format::count(items.len()));
+    let has_items = !items.is_empty();
     let content = if items.is_empty() {
         view! { <p class="text-muted">{nothing}</p> }.into_any()
     } else {
         let rows = items.into_iter().map(row).collect_view();
         view! { <ul class="rows">{rows}</ul> }.into_any()
     };
-    view! { <div class="mt-4"><Card title>{content}</Card></div> }.into_any()
+    view! { <div class="mt-4"><Card title flush=has_items>{content}</Card></div> }.into_any()
 }
 
 fn row(item: DeletionItem) -> AnyView {
@@ -84,7 +85,7 @@ fn checks(checks: Vec<Check>) -> Option<AnyView> {
         let rows = checks.into_iter().map(check).collect_view();
         view! {
             <div class="mt-4" data-part="checks">
-                <Card title="Checks"><ul class="rows">{rows}</ul></Card>
+                <Card title="Checks" flush=true><ul class="rows">{rows}</ul></Card>
             </div>
         }
         .into_any()

@@ -172,7 +172,7 @@ fn content(found: Leftovers, search: Search) -> AnyView {
         let rows = found.items.into_iter().map(row).collect_view();
         view! {
             <div class="mt-4">
-                <Card title="Still there"><ul class="rows">{rows}</ul></Card>
+                <Card title="Still there" flush=true><ul class="rows">{rows}</ul></Card>
             </div>
         }
         .into_any()
