@@ -41,7 +41,8 @@ if [ "$with_magnum" = yes ]; then
   with the template kubernetes-local (a real API server on this machine). The page of the cluster shows each step, and enrols
   the cluster when its API answers. Then, with the name that it has:
     portico login $url && portico kubeconfig --cluster NAME && kubectl --context NAME get namespaces
-  Delete cluster shows first what goes and what stays, and afterwards what is left.
+  ada is k8s_developer too, the role that an enrolment binds. Delete cluster shows first what goes and what stays, and
+  afterwards what is left.
 TEXT
 fi
 cat <<TEXT

@@ -66,8 +66,12 @@ fn ready(progress: &ClusterProgress) -> Option<String> {
         .map(|step| step.effect.clone())
 }
 
-/// Returns why this viewer may not send the next step.
+/// Returns why this viewer may not send the next step; nothing while it cannot be sent anyway.
 fn refusal(progress: &ClusterProgress) -> Option<String> {
+    let next = progress.remaining.first()?;
+    if next.state != PlannedStepState::Ready {
+        return None;
+    }
     let offer = progress.cluster.offer(ClusterAction::Continue);
     offer.and_then(|ActionOffer { refusal, .. }| refusal.clone())
 }
