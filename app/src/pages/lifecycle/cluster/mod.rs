@@ -13,6 +13,7 @@ use crate::{
     context::use_session,
     error::{UiError, UiErrorKind},
     format,
+    hooks::Timer,
     routes::managed_clusters::ManagedClustersPage,
     ui::{Badge, Banner, SkeletonPage, StateMessage, Status, Tone, Why, icons},
 };
@@ -22,8 +23,13 @@ use leptos_router::{NavigateOptions, hooks::use_navigate};
 use portico_domain::panel::lifecycle::{
     ActionOffer, ClusterAction, ClusterProgress, ProgressOutcome, ProgressUpdate,
 };
+use std::time::Duration;
 use uuid::Uuid;
 use watch::Watch;
+
+/// How often a cluster that was not found is looked for again.
+const MAX_TRIES: u32 = 3;
+const RETRY_INTERVAL: Duration = Duration::from_secs(2);
 
 #[component]
 pub fn ClusterPage(cluster: Uuid) -> impl IntoView {
@@ -33,6 +39,23 @@ pub fn ClusterPage(cluster: Uuid) -> impl IntoView {
         move |_| get_cluster_progress(cluster, None),
     );
     let retry = Callback::new(move |()| data.refetch());
+    // the record of a cluster that was just accepted may be missing for a moment
+    let tries = StoredValue::new(0_u32);
+    let timer = Timer::new();
+    Effect::new(move |_| {
+        let is_missing = data
+            .with(|data| matches!(data, Some(Err(error)) if error.kind == UiErrorKind::NotFound));
+        if !is_missing {
+            return;
+        }
+        let number = tries.try_update_value(|tries| {
+            *tries += 1;
+            *tries
+        });
+        if number.is_some_and(|number| number <= MAX_TRIES) {
+            timer.start(RETRY_INTERVAL, move || data.refetch());
+        }
+    });
     view! {
         <Suspense fallback=|| view! { <SkeletonPage /> }>
             {move || Suspend::new(async move {
