@@ -62,7 +62,8 @@ pub fn ClusterPage(cluster: Uuid) -> impl IntoView {
                 match data.await {
                     Ok(mut update) => match update.changed.take() {
                         Some(progress) => {
-                            view! { <Watched cluster update progress=*progress /> }.into_any()
+                            let progress = *progress;
+                            view! { <Watched cluster update progress /> }.into_any()
                         }
                         None => unread(cluster, retry),
                     },
