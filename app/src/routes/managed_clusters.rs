@@ -3,7 +3,7 @@
 //!
 //! `…/managed-clusters` is the list, `…/managed-clusters/create` the form, and
 //! `…/managed-clusters/<uuid>` one cluster, with its further pages in the query: `?view=delete`.
-use super::launchpad;
+use super::{escaped, launchpad};
 use uuid::Uuid;
 
 /// The segment of the form for a new cluster.
@@ -49,7 +49,7 @@ impl ManagedClustersPage {
 
     /// Returns the address of the page in a project.
     pub fn address(self, project: &str) -> String {
-        let base = format!("{}/managed-clusters", launchpad(project));
+        let base = list(project);
         match self {
             Self::List => base,
             Self::Create => format!("{base}/{CREATE}"),
@@ -59,6 +59,17 @@ impl ManagedClustersPage {
             Self::Configuration(cluster) => format!("{base}/{cluster}?view={CONFIGURATION}"),
         }
     }
+}
+
+/// Returns the address of the list: all of it that pages outside of the part need.
+pub fn list(project: &str) -> String {
+    format!("{}/managed-clusters", launchpad(project))
+}
+
+/// Returns the address of the form that continues an attempt to create a cluster.
+pub fn continuation(project: &str, attempt: Uuid, name: &str) -> String {
+    let form = ManagedClustersPage::Create.address(project);
+    format!("{form}?attempt={attempt}&name={}", escaped(name))
 }
 
 #[cfg(test)]
@@ -94,5 +105,13 @@ mod tests {
         for (segment, view) in [("nope", ""), ("nope", "delete"), (id.as_str(), "nope")] {
             assert_eq!(ManagedClustersPage::parse(segment, view), None);
         }
+    }
+
+    #[test]
+    fn an_attempt_is_continued_in_the_form() {
+        assert_eq!(
+            continuation("p1", Uuid::nil(), "a&b"),
+            "/projects/p1/managed-clusters/create?attempt=00000000-0000-0000-0000-000000000000&name=a%26b"
+        );
     }
 }

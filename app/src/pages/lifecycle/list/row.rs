@@ -1,0 +1,114 @@
+//! One cluster of the list.
+use super::words;
+use crate::{
+    components::Age,
+    routes::{self, managed_clusters::ManagedClustersPage},
+    ui::{Status, Tone},
+};
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{
+    ClusterAction, EnrolmentState, ManagedCluster, ManagedClusters,
+};
+use uuid::Uuid;
+
+/// Returns the row of a cluster. Its name is made once; the other cells follow the list.
+pub fn row(id: Uuid, shown: RwSignal<ManagedClusters>, project: &str) -> AnyView {
+    let cluster = Memo::new(move |_| {
+        shown.with(|list| list.clusters.iter().find(|one| one.id == id).cloned())
+    });
+    let name = cluster.with_untracked(|cluster| {
+        let name = cluster.as_ref().map(|cluster| cluster.name.clone());
+        name.unwrap_or_default()
+    });
+    let is_twice = {
+        let name = name.clone();
+        Memo::new(move |_| {
+            let same = |list: &ManagedClusters| {
+                let clusters = list.clusters.iter();
+                clusters.filter(|one| one.name == name).count()
+            };
+            shown.with(same) > 1
+        })
+    };
+    let href = ManagedClustersPage::Cluster(id).address(project);
+    let (own_page, project) = (href.clone(), project.to_owned());
+    let status = move || cluster.get().map(|cluster| status_cell(cluster, &own_page));
+    let access = move || {
+        let cluster = cluster.get();
+        cluster.map(|cluster| access_cell(id, cluster.enrolment, &project))
+    };
+    let version = move || {
+        let cluster = cluster.get();
+        cluster.map(|cluster| cluster.version.unwrap_or_else(|| "not known".to_owned()))
+    };
+    let nodes = move || cluster.with(|cluster| cluster.as_ref().map(words::nodes));
+    let template = move || cluster.get().map(|cluster| cluster.template.name);
+    let age = move || {
+        let at = cluster.with(|cluster| cluster.as_ref()?.created_at);
+        view! { <Age at /> }
+    };
+    view! {
+        <tr data-row="" data-cluster=id.to_string()>
+            <th scope="row" class="cell-name">
+                <a href=href>{name}</a>
+                {move || is_twice.get().then(|| view! {
+                    <span class="block text-faint mono">{id.to_string()}</span>
+                })}
+            </th>
+            <td class="cell-text">{status}</td>
+            <td>{version}</td>
+            <td>{nodes}</td>
+            <td class="cell-text">{template}</td>
+            <td class="cell-text">{access}</td>
+            <td>{age}</td>
+        </tr>
+    }
+    .into_any()
+}
+
+fn status_cell(cluster: ManagedCluster, own_page: &str) -> AnyView {
+    let tone = Tone::from(cluster.health);
+    let can_continue = cluster
+        .offer(ClusterAction::Continue)
+        .is_some_and(|offer| offer.is_offered());
+    let next = can_continue.then(|| {
+        let href = own_page.to_owned();
+        view! { <a class="block" href=href>"Continue the plan"</a> }
+    });
+    // a cluster that is being made has nothing to measure yet
+    let health = (!cluster.is_busy).then(|| {
+        let text = format!("Health: {}", cluster.measured_health);
+        view! { <span class="block text-muted">{text}</span> }
+    });
+    view! {
+        <span title=cluster.raw_status><Status tone text=cluster.status /></span>
+        {cluster.reason.map(|reason| view! { <span class="block text-muted">{reason}</span> })}
+        {health}
+        {next}
+    }
+    .into_any()
+}
+
+/// Returns whether the cluster can be used through Portico, with the way to it.
+fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
+    let (tone, text) = match enrolment {
+        EnrolmentState::Enrolled => {
+            let href = routes::cluster(project, id);
+            return view! { <a href=href>"Open"</a> }.into_any();
+        }
+        EnrolmentState::WaitingForConfiguration => {
+            let href = ManagedClustersPage::Configuration(id).address(project);
+            return view! {
+                <Status tone=Tone::Warn text="Its API server must be configured" />
+                " "
+                <a href=href>"How?"</a>
+            }
+            .into_any();
+        }
+        EnrolmentState::WaitingForApi => (Tone::Info, "When its API answers".to_owned()),
+        EnrolmentState::Ready => (Tone::Info, "Can be enrolled".to_owned()),
+        EnrolmentState::Running => (Tone::Info, "Being enrolled".to_owned()),
+        EnrolmentState::NotOffered(reason) => (Tone::Idle, reason),
+    };
+    view! { <Status tone text /> }.into_any()
+}
