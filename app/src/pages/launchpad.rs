@@ -98,7 +98,6 @@ fn full(data: Data, project: &str) -> AnyView {
     for card in &data.clusters {
         states.note(card);
     }
-    let has_clusters = !data.clusters.is_empty();
     let clusters = data
         .clusters
         .into_iter()
@@ -106,14 +105,13 @@ fn full(data: Data, project: &str) -> AnyView {
         .collect_view();
     view! {
         {first}
-        {has_clusters.then(|| view! {
-            <section class="section">
-                <div class="section-head">
-                    <h2>"Clusters"</h2>
-                </div>
-                <ul class="grid-cards">{clusters}</ul>
-            </section>
-        })}
+        <section class="section">
+            <div class="section-head">
+                <h2>"Clusters"</h2>
+                <a href=routes::managed_clusters::list(project)>"Manage clusters"</a>
+            </div>
+            <ul class="grid-cards">{clusters}</ul>
+        </section>
         {apps(data.apps, project, &data.support_contact)}
     }
     .into_any()

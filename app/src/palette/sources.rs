@@ -54,7 +54,15 @@ pub fn pages(project: &str, cluster: Option<Uuid>, carried: Carried) -> Vec<Entr
         ]);
     }
     if !project.is_empty() {
-        found.push(page("Launchpad", icons::GRID, routes::launchpad(project)).detail("g l"));
+        found.extend([
+            page("Launchpad", icons::GRID, routes::launchpad(project)).detail("g l"),
+            page(
+                "Manage clusters",
+                icons::BOXES,
+                routes::managed_clusters::list(project),
+            )
+            .names(["Create cluster".to_owned(), "Magnum".to_owned()]),
+        ]);
     }
     let external = |href: &str| Target::External(href.to_owned());
     found.push(Entry::new(
