@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn the_address_of_the_viewer_is_found_in_the_networks() {
-        let networks = vec!["198.51.100.0/24".to_owned()];
+        let networks = ["198.51.100.0/24".to_owned()];
         let (tone, _) = own_address("198.51.100.7", &networks).unwrap();
         assert_eq!(tone, Tone::Ok);
         let (tone, _) = own_address("203.0.113.7", &networks).unwrap();

@@ -294,14 +294,7 @@ impl Wizard {
 
 /// Returns whether an error of the first request means that Magnum was not asked.
 fn nothing_was_sent(kind: UiErrorKind) -> bool {
-    match kind {
-        UiErrorKind::SignedOut
-        | UiErrorKind::NotPermitted
-        | UiErrorKind::NotFound
-        | UiErrorKind::Conflict
-        | UiErrorKind::Invalid => true,
-        UiErrorKind::Unavailable | UiErrorKind::Internal => false,
-    }
+    !matches!(kind, UiErrorKind::Unavailable | UiErrorKind::Internal)
 }
 
 /// Returns a form that has the group which Magnum makes in any case.
