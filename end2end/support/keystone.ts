@@ -51,6 +51,26 @@ export async function takeRole(user: string, project: ProjectName, role: RoleNam
   mustBe(await administer("DELETE", assignment(user, project, role)), 204, 404);
 }
 
+/** A project of one test's own. Returns the ID. */
+export async function createProject(name: string): Promise<string> {
+  const answer = mustBe(await administer("POST", "/projects", { project: { name, domain_id: "default" } }), 201);
+  return JSON.parse(answer.body).project.id;
+}
+
+export async function deleteProject(id: string) {
+  mustBe(await administer("DELETE", `/projects/${id}`), 204, 404);
+}
+
+/** Gives a role in a project that no seed made. */
+export async function giveRoleIn(user: string, project: string, role: RoleName) {
+  mustBe(await administer("PUT", `/projects/${project}/users/${user}/roles/${roleId(role)}`), 204);
+}
+
+/** A token of a user in a project, for requests to the other services of the cloud. */
+export async function tokenIn(name: string, password: string, project: string): Promise<string> {
+  return authenticate(name, password, { id: project });
+}
+
 /** What Keystone says to a token: 200 while it is good, 404 once it was revoked. */
 export async function tokenStatus(token: string): Promise<number> {
   return (await validate(token)).status;

@@ -1,0 +1,71 @@
+// A project of one test file's own in the stack's cloud, for clusters of the real Magnum: quotas are the project's own.
+import { optionalSetting, setting, type RoleName } from "./env";
+import { send } from "./http";
+import { createProject, createUser, deleteProject, deleteUser, giveRoleIn, tokenIn } from "./keystone";
+import { record } from "./secrets";
+import type { Account } from "./sign-in";
+import { unique } from "./workloads";
+
+export interface Tenant {
+  /** The ID of the project. */
+  project: string;
+  member: Account;
+  users: string[];
+}
+
+/** Whether the stack has Magnum (PORTICO_WITHOUT_MAGNUM leaves it out). */
+export const hasMagnum = optionalSetting("MAGNUM_URL") !== undefined;
+
+/** The template of the simulated driver that can do everything. */
+export const template = "kubernetes-1.31";
+
+export async function createTenant(): Promise<Tenant> {
+  const tenant: Tenant = { project: await createProject(unique("tenant")), member: { name: "", password: "" }, users: [] };
+  tenant.member = await createColleague(tenant, "member");
+  return tenant;
+}
+
+/** A further user of the project. */
+export async function createColleague(tenant: Tenant, role: RoleName): Promise<Account> {
+  const who = { name: unique("tenant"), password: `${unique("pass")}-${Math.random().toString(36).slice(2)}` };
+  record("password", who.password);
+  const id = await createUser(who.name, who.password);
+  tenant.users.push(id);
+  await giveRoleIn(id, tenant.project, role);
+  return who;
+}
+
+export const clustersPage = (tenant: Tenant, page = "") => `/projects/${tenant.project}/managed-clusters${page ? `/${page}` : ""}`;
+
+interface Cluster {
+  uuid: string;
+  name: string;
+}
+
+async function magnum(tenant: Tenant, method: string, path: string) {
+  const token = await tokenIn(tenant.member.name, tenant.member.password, tenant.project);
+  return send(`${setting("MAGNUM_URL").replace(/\/$/, "")}${path}`, {
+    method,
+    headers: { "x-auth-token": token, "openstack-api-version": "container-infra 1.14" },
+  });
+}
+
+/** The clusters of the project, as Magnum has them. */
+export async function clustersOf(tenant: Tenant): Promise<Cluster[]> {
+  const answer = await magnum(tenant, "GET", "/clusters");
+  // at the end of a deletion, Magnum can answer once with 400
+  if (answer.status === 400) return clustersOf(tenant);
+  if (answer.status !== 200) throw new Error(`Magnum answered ${answer.status}: ${answer.body}`);
+  return JSON.parse(answer.body).clusters;
+}
+
+/** Deletes the project with its clusters and users. */
+export async function removeTenant(tenant: Tenant) {
+  const end = Date.now() + 30_000;
+  for (let left = await clustersOf(tenant); left.length > 0 && Date.now() < end; left = await clustersOf(tenant)) {
+    for (const { uuid } of left) await magnum(tenant, "DELETE", `/clusters/${uuid}`);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+  for (const user of tenant.users) await deleteUser(user);
+  await deleteProject(tenant.project);
+}
