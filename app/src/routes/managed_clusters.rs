@@ -72,6 +72,13 @@ pub fn continuation(project: &str, attempt: Uuid, name: &str) -> String {
     format!("{form}?attempt={attempt}&name={}", escaped(name))
 }
 
+/// Returns the address of the form with the values of a cluster whose creation failed, if this tab has
+/// made it.
+pub fn edit_and_retry(project: &str, cluster: Uuid) -> String {
+    let form = ManagedClustersPage::Create.address(project);
+    format!("{form}?from={cluster}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
