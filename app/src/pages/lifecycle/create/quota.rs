@@ -17,7 +17,15 @@ pub fn card(wizard: Wizard) -> AnyView {
         let now = wizard.options.with_value(|options| options.quotas.clone());
         now.into_iter().map(current).collect_view()
     };
-    let is_checking = move || wizard.is_outdated.get() && wizard.failure.with(Option::is_none);
+    let state = move || {
+        let failure = wizard
+            .failure
+            .with(|failure| failure.as_ref().map(|error| error.message.clone()));
+        match failure {
+            Some(message) => Some(format!("The form could not be checked: {message}")),
+            None => wizard.is_outdated.get().then(|| "Checking…".to_owned()),
+        }
+    };
     view! {
         <div data-part="quotas">
             <Card title="Quotas of the project">
@@ -26,7 +34,7 @@ pub fn card(wizard: Wizard) -> AnyView {
                 </p>
                 <div class="form-groups">{bars}</div>
                 <p class="text-muted mt-3" role="status">
-                    {move || is_checking().then_some("Checking…")}
+                    {state}
                 </p>
             </Card>
         </div>
