@@ -56,6 +56,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "portico-kube-auth",
             "portico-transport",
             "portico-cli",
+            "portico-cluster-operations",
             "portico-cluster-sync",
             "portico-access-policy",
             "portico-lifecycle",
@@ -66,10 +67,15 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &[
             "portico-domain",
             "portico-assertion",
+            "portico-cluster-operations",
             "portico-lifecycle",
             "portico-openstack",
             "portico-runtime",
         ],
+    ),
+    (
+        "portico-cluster-operations",
+        &["portico-lifecycle", "portico-openstack"],
     ),
     (
         "portico-cluster-sync",

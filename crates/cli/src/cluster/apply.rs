@@ -6,11 +6,11 @@ use super::create;
 use super::creation::{AttemptFile, Attempts};
 use super::error::ClusterError;
 use super::exit_code;
-use super::mapping;
 use super::review;
 use super::specification::Specification;
 use super::steps;
 use super::views::print_object;
+use portico_cluster_operations::mapping;
 use portico_lifecycle::model::{Cluster, NodeGroup, Template};
 use portico_lifecycle::plan::{Action, Impact, Plan, PlanContext, Present, plan};
 use portico_lifecycle::spec::{ClusterDocument, validate};
@@ -146,6 +146,7 @@ async fn find(
 ) -> Result<Option<Existing>, ClusterError> {
     let name = &document.metadata.name;
     match connection
+        .clients
         .magnum
         .cluster_named(&connection.token, name)
         .await
@@ -157,7 +158,7 @@ async fn find(
 }
 
 async fn read(connection: &Connection, uuid: Uuid) -> Result<Existing, ClusterError> {
-    let (magnum, token) = (&connection.magnum, &connection.token);
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let cluster = magnum.cluster(token, uuid).await?;
     let template = connection.template_of(&cluster).await;
     let groups = connection.detailed_groups(uuid).await?;
@@ -186,7 +187,10 @@ async fn planned(
         });
     }
     let wanted = &document.spec.template;
-    let found = connection.magnum.template_named(&connection.token, wanted);
+    let found = connection
+        .clients
+        .magnum
+        .template_named(&connection.token, wanted);
     let template: Template = mapping::template(&found.await?);
     let context = PlanContext {
         template: &template,

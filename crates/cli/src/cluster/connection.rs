@@ -1,28 +1,19 @@
 //! The clients of a cloud's services with the user's token.
 use super::error::ClusterError;
 use crate::direct::{CloudAccess, CloudChoice, cloud_access};
-use portico_lifecycle::driver::{ApiVersion, Cloud};
-use portico_openstack::magnum::{self, Feature, Features};
-use portico_openstack::rest::{Listing, RestClient, ScopedToken};
-use portico_openstack::{cinder, neutron, nova, octavia};
+use portico_cluster_operations::Clients;
+use portico_lifecycle::driver::Cloud;
+use portico_openstack::magnum;
+use portico_openstack::rest::{Listing, ScopedToken};
 use uuid::Uuid;
 
 /// The clients, and the token that each call takes.
 pub struct Connection {
     pub cloud: String,
     pub token: ScopedToken,
-    pub rest: RestClient,
-    pub magnum: magnum::Client,
+    pub clients: Clients,
     /// How to sign in again; `None`: the token cannot be renewed.
     choice: Option<CloudChoice>,
-}
-
-/// Clients of the services from which Magnum makes clusters.
-pub struct Services {
-    pub nova: nova::Client,
-    pub cinder: cinder::Client,
-    pub neutron: neutron::Client,
-    pub octavia: octavia::Client,
 }
 
 impl Connection {
@@ -39,21 +30,10 @@ impl Connection {
     /// Uses a token that cannot be renewed.
     pub fn of(access: CloudAccess) -> Self {
         Self {
-            magnum: magnum::Client::new(access.rest.clone()),
+            clients: Clients::new(&access.rest),
             cloud: access.cloud,
             token: access.token,
-            rest: access.rest,
             choice: None,
-        }
-    }
-
-    /// Returns the clients of the services beside Magnum.
-    pub fn services(&self) -> Services {
-        Services {
-            nova: nova::Client::new(self.rest.clone()),
-            cinder: cinder::Client::new(self.rest.clone()),
-            neutron: neutron::Client::new(self.rest.clone()),
-            octavia: octavia::Client::new(self.rest.clone()),
         }
     }
 
@@ -74,23 +54,11 @@ impl Connection {
     ///
     /// # Errors
     /// If Magnum cannot be asked.
-    pub async fn features(&self) -> Result<Features, ClusterError> {
-        Ok(self.magnum.features(&self.token).await?)
-    }
-
-    /// Returns the same for the engine.
-    ///
-    /// # Errors
-    /// If Magnum cannot be asked.
     pub async fn offer(&self) -> Result<Cloud, ClusterError> {
-        Ok(Cloud {
-            api: ApiVersion(self.features().await?.version.minor),
-            release: None,
-        })
+        Ok(self.clients.offer(&self.token).await?)
     }
 
-    /// Returns the node groups of a cluster; none where Magnum is older than node groups. Magnum's
-    /// list has no bounds.
+    /// Returns the node groups of a cluster, as [`Clients::groups`].
     ///
     /// # Errors
     /// If Magnum cannot be asked.
@@ -98,21 +66,10 @@ impl Connection {
         &self,
         cluster: Uuid,
     ) -> Result<Listing<magnum::NodeGroupSummary>, ClusterError> {
-        if !self.has_node_groups().await? {
-            return Ok(Listing {
-                items: Vec::new(),
-                cut: None,
-            });
-        }
-        Ok(self.magnum.node_groups(&self.token, cluster).await?)
+        Ok(self.clients.groups(&self.token, cluster).await?)
     }
 
-    async fn has_node_groups(&self) -> Result<bool, ClusterError> {
-        Ok(self.features().await?.check(Feature::NodeGroups).is_ok())
-    }
-
-    /// Returns the node groups with what the list does not have: bounds, labels and taints. This is
-    /// one more request for each group.
+    /// Returns the node groups, as [`Clients::detailed_groups`].
     ///
     /// # Errors
     /// As [`Self::groups`]; [`ClusterError::Incomplete`] if one may be missing.
@@ -120,11 +77,7 @@ impl Connection {
         &self,
         cluster: Uuid,
     ) -> Result<Vec<magnum::NodeGroup>, ClusterError> {
-        if !self.has_node_groups().await? {
-            return Ok(Vec::new());
-        }
-        let listing = self.magnum.detailed_node_groups(&self.token, cluster);
-        let listing = listing.await?;
+        let listing = self.clients.detailed_groups(&self.token, cluster).await?;
         match listing.cut {
             Some(cut) => Err(ClusterError::Incomplete(cut)),
             None => Ok(listing.items),
@@ -133,7 +86,6 @@ impl Connection {
 
     /// Returns the template of a cluster, which names the driver; it may have been deleted.
     pub async fn template_of(&self, cluster: &magnum::Cluster) -> Option<magnum::ClusterTemplate> {
-        let uuid = cluster.cluster_template_id.parse().ok()?;
-        self.magnum.template(&self.token, uuid).await.ok()
+        self.clients.template_of(&self.token, cluster).await
     }
 }

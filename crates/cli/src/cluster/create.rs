@@ -60,7 +60,11 @@ pub async fn create(
         let document = &specification.document;
         apply::finish(connection, console, document, uuid, args.waiting.timeout).await?;
     }
-    let created = connection.magnum.cluster(&connection.token, uuid).await?;
+    let created = connection
+        .clients
+        .magnum
+        .cluster(&connection.token, uuid)
+        .await?;
     if !waits {
         console.say(format!(
             "Magnum has accepted the cluster. Watch it with `portico cluster watch {uuid}`."

@@ -177,7 +177,7 @@ impl CreationEnvironment for Run<'_> {
                 "the request is invalid: {error}"
             )))
         })?;
-        let magnum = &self.connection.magnum;
+        let magnum = &self.connection.clients.magnum;
         match magnum.create_cluster(&self.connection.token, &body).await {
             Ok(uuid) => Ok(uuid.to_string()),
             Err(error) if error.effect == Effect::Unknown => Err(SendError::Lost(error.into())),
@@ -186,7 +186,7 @@ impl CreationEnvironment for Run<'_> {
     }
 
     async fn is_recorded(&mut self, uuid: &str) -> Result<bool, ClusterError> {
-        let (magnum, token) = (&self.connection.magnum, &self.connection.token);
+        let (magnum, token) = (&self.connection.clients.magnum, &self.connection.token);
         let uuid = parse(uuid)?;
         let found = magnum.created_cluster(token, uuid, self.file.patience);
         Ok(found.await?.is_some())
@@ -216,7 +216,11 @@ fn parse(uuid: &str) -> Result<Uuid, ClusterError> {
 
 /// Returns all clusters of the project.
 async fn candidates(connection: &Connection) -> Result<Vec<Candidate>, ClusterError> {
-    let listing = connection.magnum.clusters(&connection.token).await?;
+    let listing = connection
+        .clients
+        .magnum
+        .clusters(&connection.token)
+        .await?;
     // a cluster that is missing in an incomplete list may exist
     if let Some(cut) = listing.cut {
         return Err(ClusterError::Incomplete(cut));

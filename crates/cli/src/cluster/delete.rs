@@ -5,10 +5,9 @@ use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
-use super::items;
-use super::mapping;
 use super::views::print_object;
 use jiff::Timestamp;
+use portico_cluster_operations::{items, mapping};
 use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, inventory, leftovers};
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_lifecycle::preflight::{DeletionContext, Level, before_deletion};
@@ -68,7 +67,7 @@ pub async fn delete(
     if status.is_deletion() && status.is_in_progress() {
         console.say(format!("{name} is already being deleted."));
     } else {
-        let magnum = &connection.magnum;
+        let magnum = &connection.clients.magnum;
         magnum
             .delete_cluster(&connection.token, doomed.uuid)
             .await?;
@@ -85,7 +84,7 @@ pub async fn delete(
 }
 
 async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterError> {
-    let (magnum, token) = (&connection.magnum, &connection.token);
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.cluster_named(token, wanted).await?;
     let template = connection.template_of(&found).await;
     let cluster = mapping::cluster(&found, template.as_ref());
@@ -94,7 +93,7 @@ async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterEr
         .cut
         .map(|cut| format!("The list of node groups is incomplete: {cut}."));
     let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();
-    let mut items = items::find(connection, &cluster, &groups).await;
+    let mut items = items::find(&connection.clients, &connection.token, &cluster, &groups).await;
     items.gaps.extend(gap);
     let family = cluster.driver.family;
     Ok(Doomed {
@@ -146,7 +145,7 @@ async fn wait(
 
 /// Looks once more, after Magnum's record is gone.
 async fn report_leftovers(connection: &Connection, console: &mut Console, doomed: &Doomed) {
-    let mut after = items::find(connection, &doomed.cluster, &[]).await;
+    let mut after = items::find(&connection.clients, &connection.token, &doomed.cluster, &[]).await;
     // it existed before the cluster, so its existence tells nothing
     let network = doomed.cluster.network.as_deref();
     after.items.retain(|item| Some(item.id.as_str()) != network);

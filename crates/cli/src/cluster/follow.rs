@@ -2,9 +2,8 @@
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
-use super::explanation;
-use super::mapping;
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::{explanation, mapping};
 use portico_lifecycle::driver::Family;
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_lifecycle::progress::{
@@ -113,7 +112,10 @@ async fn look(
     following: &Following,
     seen: &mut Seen,
 ) -> Result<bool, ClusterError> {
-    let read = connection.magnum.cluster(&connection.token, following.uuid);
+    let read = connection
+        .clients
+        .magnum
+        .cluster(&connection.token, following.uuid);
     match read.await {
         Ok(cluster) => {
             seen.cluster = Some(mapping::cluster(&cluster, None));

@@ -9,17 +9,13 @@ mod creation;
 mod delete;
 mod error;
 mod exit_code;
-mod explanation;
 mod follow;
-mod items;
-mod mapping;
 mod read;
 mod review;
 mod specification;
 mod steps;
 #[cfg(test)]
 mod tests;
-mod usages;
 mod views;
 
 pub use arguments::ClusterArgs;

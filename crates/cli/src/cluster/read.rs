@@ -3,12 +3,11 @@ use super::arguments::{ClusterOutput, WatchArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
-use super::explanation;
 use super::follow::{Following, follow};
-use super::mapping;
 use super::views::{ClusterView, GroupView, TemplateView, print_list, print_object};
 use crate::output::{self, OutputFormat};
 use jiff::Timestamp;
+use portico_cluster_operations::{explanation, mapping};
 use portico_lifecycle::model::Cluster;
 use portico_lifecycle::progress::Followed;
 use portico_openstack::rest::Cut;
@@ -24,7 +23,11 @@ pub async fn list(
     console: &mut Console,
     format: ClusterOutput,
 ) -> Result<(), ClusterError> {
-    let listing = connection.magnum.clusters(&connection.token).await?;
+    let listing = connection
+        .clients
+        .magnum
+        .clusters(&connection.token)
+        .await?;
     warn_of_cut(console, listing.cut);
     let rows: Vec<_> = listing.items.iter().map(ClusterView::from).collect();
     print_list(console, format, &rows, |row| (&row.name, &row.uuid))
@@ -39,7 +42,11 @@ pub async fn templates(
     console: &mut Console,
     format: ClusterOutput,
 ) -> Result<(), ClusterError> {
-    let listing = connection.magnum.templates(&connection.token).await?;
+    let listing = connection
+        .clients
+        .magnum
+        .templates(&connection.token)
+        .await?;
     warn_of_cut(console, listing.cut);
     let rows: Vec<_> = listing.items.iter().map(TemplateView::from).collect();
     print_list(console, format, &rows, |row| (&row.name, &row.uuid))
@@ -77,7 +84,7 @@ pub async fn show(
     format: ClusterOutput,
     wanted: &str,
 ) -> Result<(), ClusterError> {
-    let magnum = &connection.magnum;
+    let magnum = &connection.clients.magnum;
     let found = magnum.cluster_named(&connection.token, wanted).await?;
     // a list does not have the faults
     let cluster = magnum.cluster(&connection.token, found.uuid).await?;
@@ -150,7 +157,7 @@ pub async fn watch(
     console: &mut Console,
     args: &WatchArgs,
 ) -> Result<(), ClusterError> {
-    let magnum = &connection.magnum;
+    let magnum = &connection.clients.magnum;
     let found = magnum
         .cluster_named(&connection.token, &args.cluster)
         .await?;

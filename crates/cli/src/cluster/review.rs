@@ -4,9 +4,9 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
-use super::mapping;
-use super::usages::{flavors, usages};
 use super::views::print_object;
+use portico_cluster_operations::mapping;
+use portico_cluster_operations::usages::{flavors, usages};
 use portico_lifecycle::labels::{LabelRow, Origin};
 use portico_lifecycle::preflight::Level;
 use portico_lifecycle::review::{Review, ReviewContext, review};
@@ -22,14 +22,14 @@ pub async fn read(
     connection: &Connection,
     document: &ClusterDocument,
 ) -> Result<Review, ClusterError> {
-    let (magnum, token) = (&connection.magnum, &connection.token);
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.template_named(token, &document.spec.template);
     let template = mapping::template(&found.await?);
     let cloud = connection.offer().await?;
     let clusters = magnum.clusters(token).await?;
-    let flavors = flavors(connection).await;
+    let flavors = flavors(&connection.clients, token).await;
     let count = clusters.cut.is_none().then_some(clusters.items.len());
-    let usages = usages(connection, count).await;
+    let usages = usages(&connection.clients, token, count).await;
     let name = &document.metadata.name;
     let same_name: Vec<_> = clusters
         .items

@@ -3,8 +3,8 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::follow::{Following, follow};
-use super::mapping;
 use jiff::Timestamp;
+use portico_cluster_operations::mapping;
 use portico_lifecycle::plan::Action;
 use portico_lifecycle::progress::Followed;
 use portico_lifecycle::spec::{DEFAULT_GROUP, NodeGroupSpec, node_group_request};
@@ -30,7 +30,11 @@ pub async fn carry_out(
     timeout: Duration,
 ) -> Result<(), ClusterError> {
     // what it was before the request, to see whether that has an effect
-    let found = connection.magnum.cluster(&connection.token, uuid).await?;
+    let found = connection
+        .clients
+        .magnum
+        .cluster(&connection.token, uuid)
+        .await?;
     let cluster = mapping::cluster(&found, None);
     let Some(followed) = Followed::of_step(action, &cluster) else {
         return Err(ClusterError::Usage("the cluster exists already".to_owned()));
@@ -49,7 +53,7 @@ pub async fn carry_out(
 }
 
 async fn send(connection: &Connection, action: &Action, uuid: Uuid) -> Result<(), ClusterError> {
-    let (magnum, token) = (&connection.magnum, &connection.token);
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
     match action {
         // a creation is no change of a cluster
         Action::Create => {}
@@ -104,13 +108,13 @@ async fn change_group(
     change: &NodeGroupChange,
 ) -> Result<(), ClusterError> {
     let id = group_id(connection, uuid, group).await?;
-    let magnum = &connection.magnum;
+    let magnum = &connection.clients.magnum;
     let sent = magnum.change_node_group(&connection.token, uuid, id, change);
     Ok(sent.await?)
 }
 
 async fn group_id(connection: &Connection, uuid: Uuid, name: &str) -> Result<Uuid, ClusterError> {
-    let magnum = &connection.magnum;
+    let magnum = &connection.clients.magnum;
     let found = magnum
         .node_group_named(&connection.token, uuid, name)
         .await?;

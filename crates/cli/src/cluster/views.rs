@@ -3,9 +3,9 @@
 use super::arguments::ClusterOutput;
 use super::console::Console;
 use super::error::ClusterError;
-use super::mapping;
 use crate::output::{self, OutputError, OutputFormat, TableRow};
 use jiff::Timestamp;
+use portico_cluster_operations::mapping;
 use portico_openstack::magnum;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

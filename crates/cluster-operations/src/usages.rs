@@ -1,24 +1,23 @@
 //! What the project uses of its quotas, and the sizes of flavors. A service that the cloud lacks or that
 //! refuses leaves a gap, which the checks report.
-use super::connection::Connection;
+use crate::clients::Clients;
 use portico_lifecycle::quota::{FlavorSize, Limit, Resource, Usage, Usages};
 use portico_openstack::nova::Flavor;
-use portico_openstack::rest::QuotaUsage;
+use portico_openstack::rest::{QuotaUsage, ScopedToken};
 use std::collections::BTreeMap;
 
 /// Sizes by name and by ID.
 pub type Flavors = BTreeMap<String, FlavorSize>;
 
 /// Reads the quotas; `clusters` is the number of clusters of the project, if it is known.
-pub async fn usages(connection: &Connection, clusters: Option<usize>) -> Usages {
-    let (token, services) = (&connection.token, connection.services());
+pub async fn usages(clients: &Clients, token: &ScopedToken, clusters: Option<usize>) -> Usages {
     let (compute, volume, network, limits, balancers, magnum) = tokio::join!(
-        services.nova.limits(token),
-        services.cinder.limits(token),
-        services.neutron.quota(token),
-        services.octavia.quota(token),
-        services.octavia.load_balancers(token),
-        connection.magnum.quota(token, &token.project_id),
+        clients.nova.limits(token),
+        clients.cinder.limits(token),
+        clients.neutron.quota(token),
+        clients.octavia.quota(token),
+        clients.octavia.load_balancers(token),
+        clients.magnum.quota(token, &token.project_id),
     );
     let mut usages = Usages::new();
     let mut add = |resource, usage: QuotaUsage| {
@@ -64,9 +63,8 @@ fn to_u64(count: usize) -> u64 {
 }
 
 /// Reads the flavors; empty if Nova cannot be asked.
-pub async fn flavors(connection: &Connection) -> Flavors {
-    let nova = connection.services().nova;
-    let Ok(listing) = nova.flavors(&connection.token).await else {
+pub async fn flavors(clients: &Clients, token: &ScopedToken) -> Flavors {
+    let Ok(listing) = clients.nova.flavors(token).await else {
         return Flavors::new();
     };
     let size = |flavor: &Flavor| FlavorSize {

@@ -1,5 +1,5 @@
 //! Finds what belongs to a cluster in the project, for the inventory of a deletion.
-use super::connection::Connection;
+use crate::clients::Clients;
 use portico_lifecycle::inventory::{
     CSI_METADATA, ClusterNames, Item, Kind, Reclaim, service_of_load_balancer,
 };
@@ -8,7 +8,7 @@ use portico_openstack::cinder::Volume;
 use portico_openstack::neutron::FloatingIp;
 use portico_openstack::nova::Server;
 use portico_openstack::octavia::LoadBalancer;
-use portico_openstack::rest::{Error, Listing};
+use portico_openstack::rest::{Error, Listing, ScopedToken};
 use std::collections::BTreeSet;
 use url::Url;
 
@@ -21,15 +21,19 @@ pub struct Found {
 }
 
 /// Looks at servers, volumes, load balancers and floating IPs.
-pub async fn find(connection: &Connection, cluster: &Cluster, groups: &[NodeGroup]) -> Found {
-    let (token, services) = (&connection.token, connection.services());
+pub async fn find(
+    clients: &Clients,
+    token: &ScopedToken,
+    cluster: &Cluster,
+    groups: &[NodeGroup],
+) -> Found {
     let prefix = cluster.driver_id.as_deref().unwrap_or_default();
     let (servers, volumes, snapshots, balancers, floating_ips) = tokio::join!(
-        services.nova.servers(token, prefix),
-        services.cinder.volumes(token),
-        services.cinder.snapshots(token),
-        services.octavia.load_balancers(token),
-        services.neutron.floating_ips(token),
+        clients.nova.servers(token, prefix),
+        clients.cinder.volumes(token),
+        clients.cinder.snapshots(token),
+        clients.octavia.load_balancers(token),
+        clients.neutron.floating_ips(token),
     );
     let mut found = Found::default();
     let servers = found.read("servers", servers);

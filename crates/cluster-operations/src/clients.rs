@@ -1,0 +1,96 @@
+//! The clients of the services from which Magnum makes clusters.
+use portico_lifecycle::driver::{ApiVersion, Cloud};
+use portico_openstack::magnum::{self, Feature};
+use portico_openstack::rest::{Error, Listing, RestClient, ScopedToken};
+use portico_openstack::{cinder, glance, neutron, nova, octavia};
+use uuid::Uuid;
+
+/// The clients of Magnum and of the services beside it; cheap to clone, holds no token.
+#[derive(Clone, Debug)]
+pub struct Clients {
+    pub magnum: magnum::Client,
+    pub nova: nova::Client,
+    pub cinder: cinder::Client,
+    pub neutron: neutron::Client,
+    pub octavia: octavia::Client,
+    pub glance: glance::Client,
+}
+
+impl Clients {
+    /// Makes the clients; sends no request yet.
+    pub fn new(rest: &RestClient) -> Self {
+        Self {
+            magnum: magnum::Client::new(rest.clone()),
+            nova: nova::Client::new(rest.clone()),
+            cinder: cinder::Client::new(rest.clone()),
+            neutron: neutron::Client::new(rest.clone()),
+            octavia: octavia::Client::new(rest.clone()),
+            glance: glance::Client::new(rest.clone()),
+        }
+    }
+
+    /// Returns what the cloud's Magnum offers, for the engine. Its release is not known.
+    ///
+    /// # Errors
+    /// If Magnum cannot be asked.
+    pub async fn offer(&self, token: &ScopedToken) -> Result<Cloud, Error> {
+        Ok(Cloud {
+            api: ApiVersion(self.magnum.features(token).await?.version.minor),
+            release: None,
+        })
+    }
+
+    /// Returns the node groups of a cluster; none where Magnum is older than node groups. Magnum's
+    /// list has no bounds.
+    ///
+    /// # Errors
+    /// If Magnum cannot be asked.
+    pub async fn groups(
+        &self,
+        token: &ScopedToken,
+        cluster: Uuid,
+    ) -> Result<Listing<magnum::NodeGroupSummary>, Error> {
+        if !self.has_node_groups(token).await? {
+            return Ok(none());
+        }
+        self.magnum.node_groups(token, cluster).await
+    }
+
+    /// Returns the node groups with what the list does not have: bounds, labels and taints. This is
+    /// one more request for each group. One may be missing in an incomplete listing.
+    ///
+    /// # Errors
+    /// As [`Self::groups`].
+    pub async fn detailed_groups(
+        &self,
+        token: &ScopedToken,
+        cluster: Uuid,
+    ) -> Result<Listing<magnum::NodeGroup>, Error> {
+        if !self.has_node_groups(token).await? {
+            return Ok(none());
+        }
+        self.magnum.detailed_node_groups(token, cluster).await
+    }
+
+    /// Returns the template of a cluster, which names the driver; it may have been deleted.
+    pub async fn template_of(
+        &self,
+        token: &ScopedToken,
+        cluster: &magnum::Cluster,
+    ) -> Option<magnum::ClusterTemplate> {
+        let uuid = cluster.cluster_template_id.parse().ok()?;
+        self.magnum.template(token, uuid).await.ok()
+    }
+
+    async fn has_node_groups(&self, token: &ScopedToken) -> Result<bool, Error> {
+        let features = self.magnum.features(token).await?;
+        Ok(features.check(Feature::NodeGroups).is_ok())
+    }
+}
+
+fn none<T>() -> Listing<T> {
+    Listing {
+        items: Vec::new(),
+        cut: None,
+    }
+}
