@@ -7,6 +7,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     path::PathBuf,
 };
+use url::Url;
 
 const HTTPS_PORT: u16 = 443;
 
@@ -40,6 +41,10 @@ pub struct EnrolmentConfig {
     /// The interface of the service catalogue at which Magnum is reached: `public` or `internal`.
     #[serde(default = "default_interface")]
     pub interface: String,
+    /// kube-auth, as the API servers of enrolled clusters reach it. Without it, users do not see how to
+    /// configure the API server of a cluster that others built.
+    #[serde(default)]
+    pub webhook: Option<EnrolmentWebhook>,
 }
 
 fn default_interface() -> String {
@@ -60,6 +65,17 @@ pub struct EnrolmentRoles {
     pub exclude_namespaces: Vec<String>,
 }
 
+/// `[enrolment.webhook]`: kube-auth, as the API servers of enrolled clusters reach it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnrolmentWebhook {
+    /// kube-auth's base URL, for example `https://portico.example.org:9443`.
+    pub url: Url,
+    /// The authority (PEM) of kube-auth's certificate. Users see it: it is part of the lines for their
+    /// API servers.
+    pub ca_file: PathBuf,
+}
+
 /// The fault in `enrolment`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnrolmentConfigError {
@@ -76,6 +92,8 @@ pub enum EnrolmentConfigError {
     EmptyRole(&'static str),
     #[error("enrolment.interface must be public or internal")]
     Interface,
+    #[error("enrolment.webhook.url must begin with https://")]
+    Webhook,
 }
 
 /// The reason why an API server's address is refused.
@@ -95,6 +113,10 @@ impl EnrolmentConfig {
     pub fn validate(&self) -> Result<(), EnrolmentConfigError> {
         if !matches!(self.interface.as_str(), "public" | "internal") {
             return Err(EnrolmentConfigError::Interface);
+        }
+        let webhook = self.webhook.as_ref();
+        if webhook.is_some_and(|webhook| webhook.url.scheme() != "https") {
+            return Err(EnrolmentConfigError::Webhook);
         }
         if self.sources.is_empty() {
             return Ok(());
@@ -174,6 +196,7 @@ mod tests {
             roles: None,
             region: None,
             interface: default_interface(),
+            webhook: None,
         }
     }
 

@@ -13,6 +13,7 @@ use crate::{
         authentication::{KubeAuthMetrics, RecentTests},
         details::Details,
         enrolment::Enrolment,
+        lifecycle::MagnumAccess,
         lists::Arrangements,
         programs::Programs,
         usage::{Prometheus, PrometheusSetupError},
@@ -59,6 +60,8 @@ pub struct PanelParts {
     pub kube_auth_metrics_url: Option<Url>,
     /// `None`: the operator permits no enrolment.
     pub enrolment: Option<Enrolment>,
+    /// `None`: the operator has not named Magnum as a source of clusters.
+    pub magnum: Option<MagnumAccess>,
 }
 
 /// The reason why the panel cannot be started.
@@ -102,6 +105,7 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         details: Details::default(),
         programs: Programs::new(parts.config.downloads),
         enrolment: parts.enrolment,
+        magnum: parts.magnum,
         prometheus,
     });
     // absolute: a relative one is looked for beside the program

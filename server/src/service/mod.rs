@@ -13,7 +13,7 @@ pub mod enrolment;
 pub mod error;
 pub mod health;
 mod launchpad;
-mod lifecycle;
+pub mod lifecycle;
 pub mod lists;
 mod manifest;
 pub mod object;
@@ -67,6 +67,8 @@ pub struct Services {
     pub programs: programs::Programs,
     /// `None`: the operator permits no enrolment.
     pub enrolment: Option<enrolment::Enrolment>,
+    /// `None`: the operator has not named Magnum as a source of clusters.
+    pub magnum: Option<lifecycle::MagnumAccess>,
     /// `None`: usage is read from `metrics.k8s.io` only.
     pub prometheus: Option<usage::Prometheus>,
 }

@@ -117,6 +117,7 @@ impl Stack {
             details: Details::default(),
             programs: Programs::default(),
             enrolment: None,
+            magnum: None,
             prometheus: prometheus
                 .as_ref()
                 .map(|section| Prometheus::new(section, &config.clusters).unwrap()),
@@ -351,6 +352,7 @@ impl Stack {
             keystone: None,
             kube_auth_metrics_url: Some(metrics_url(&self.env)),
             enrolment: None,
+            magnum: None,
         })
         .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -159,6 +159,7 @@ mod tests {
                 roles: None,
                 region: None,
                 interface: "public".to_owned(),
+                webhook: None,
             },
             sequence: None,
             failing: None,

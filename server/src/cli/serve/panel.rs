@@ -3,10 +3,12 @@ use crate::config::{Config, Role};
 use crate::kube::Clusters;
 use crate::panel::{PanelParts, router};
 use crate::service::enrolment::{self, Enrolment, EnrolmentParts};
+use crate::service::lifecycle::{self, MagnumAccess, MagnumParts, NoAttempts};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
+use portico_cluster_operations::Clients;
+use portico_openstack::keystone;
 use portico_openstack::rest::{RestClient, ServiceOptions};
-use portico_openstack::{keystone, magnum};
 use portico_runtime::request_id::{RequestIdLayer, Trust};
 use std::sync::Arc;
 use url::Url;
@@ -32,6 +34,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     crate::session_budgets::describe_metrics();
     crate::shared_watch::describe_metrics();
     enrolment::describe_metrics();
+    lifecycle::describe_metrics();
     let keystone = config.keystone.as_ref().map(keystone::Client::new);
     let keystone = keystone.transpose().context("keystone")?;
     let clusters = Arc::new(Clusters::new(config.clusters.clone()));
@@ -40,8 +43,10 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         following.replace_enrolled(clusters, key);
     })
     .await?;
+    let Magnum { enrolment, access } = magnum(context, keystone.clone()).await?;
     let router = router(PanelParts {
-        enrolment: enrolment(context, keystone.clone()).await?,
+        enrolment,
+        magnum: access,
         keystone,
         config: section.clone(),
         verifier: verifier(context)?,
@@ -60,17 +65,24 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     serve_on("panel", listener, None, router, context.lifecycle)
 }
 
-/// Returns the service that enrols clusters, if the operator permits it.
-async fn enrolment(
+/// The services for clusters that Magnum makes.
+#[derive(Default)]
+struct Magnum {
+    enrolment: Option<Enrolment>,
+    access: Option<MagnumAccess>,
+}
+
+/// Returns them, if the operator permits it.
+async fn magnum(
     context: &Context<'_>,
     keystone: Option<keystone::Client>,
-) -> anyhow::Result<Option<Enrolment>> {
+) -> anyhow::Result<Magnum> {
     let config = context.config;
     let Some(section) = &config.enrolment else {
-        return Ok(None);
+        return Ok(Magnum::default());
     };
     let (Some(keystone), Some(of_keystone)) = (keystone, &config.keystone) else {
-        return Ok(None);
+        return Ok(Magnum::default());
     };
     let rest = RestClient::new(ServiceOptions {
         region: section.region.clone(),
@@ -79,12 +91,21 @@ async fn enrolment(
         ca_file: of_keystone.ca_file.clone(),
         ..ServiceOptions::default()
     });
+    let clients = Clients::new(&rest.context("enrolment")?);
     let parts = EnrolmentParts {
-        magnum: magnum::Client::new(rest.context("enrolment")?),
-        keystone,
+        magnum: clients.magnum.clone(),
+        keystone: keystone.clone(),
         store: store::open(context).await?,
     };
-    Ok(Enrolment::new(section.clone(), parts))
+    Ok(Magnum {
+        enrolment: Enrolment::new(section.clone(), parts),
+        access: MagnumAccess::new(MagnumParts {
+            clients,
+            keystone,
+            section: section.clone(),
+            attempts: Arc::new(NoAttempts),
+        }),
+    })
 }
 
 /// Returns the admin port of this process, if kube-auth is part of it.

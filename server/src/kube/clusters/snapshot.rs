@@ -74,6 +74,12 @@ impl ClusterSnapshot {
         all.map(|cluster| cluster.record())
     }
 
+    /// Returns the records of the enrolled clusters, in order, without a check of a project's access.
+    pub fn enrolled(&self) -> impl Iterator<Item = &ClusterRecord> {
+        let all = self.order.iter().filter(|one| one.is_enrolled());
+        all.map(|cluster| cluster.record())
+    }
+
     /// Returns a cluster, if the project may see it.
     pub fn find(&self, project: &Project, id: Uuid) -> Option<&Arc<Cluster>> {
         let known = self.by_id.get(&id);

@@ -5,7 +5,7 @@ mod removal;
 pub use error::EnrolError;
 pub use removal::remove_record;
 
-use super::{Services, error::ServiceError};
+use super::Services;
 use crate::{
     caller::{
         Caller,
@@ -86,6 +86,11 @@ impl Enrolment {
             slots: Semaphore::new(MAX_CONCURRENT_RUNS),
             running: Mutex::default(),
         })
+    }
+
+    /// Returns whether a run for a cluster is in progress in this process.
+    pub fn is_running(&self, cluster: Uuid) -> bool {
+        self.running.lock().contains(&cluster)
     }
 
     /// Returns the caller's token with the services of the cloud.
@@ -218,13 +223,13 @@ impl Drop for Running<'_> {
 /// are bound, and a changed address or authority is stored.
 ///
 /// # Errors
-/// A sentence with a next step; the cause is that of [`EnrolError`].
+/// [`EnrolError`]; as a [`super::error::ServiceError`] it is a sentence with a next step.
 pub async fn enrol(
     services: &Services,
     clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
-) -> Result<EnrolledCluster, ServiceError> {
+) -> Result<EnrolledCluster, EnrolError> {
     let started = Instant::now();
     let found = match &services.enrolment {
         Some(enrolment) => enrolment.enrol(clusters, caller, cluster).await,
@@ -240,7 +245,7 @@ pub async fn enrol(
     };
     let name = found.as_ref().map_or("", |record| record.name.as_str());
     audit::record(caller, "enrol", cluster, name, outcome);
-    found.map_err(ServiceError::from)
+    found
 }
 
 /// Describes the metrics of enrolments.

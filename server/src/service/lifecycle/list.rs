@@ -1,11 +1,41 @@
 //! The clusters of the project.
-use super::not_available;
+use super::{
+    access::MagnumAccess,
+    enrolment_state, error,
+    managed::{self, Known, offer},
+    viewer::Viewer,
+};
 use crate::{
     caller::Caller,
     kube::ClusterSnapshot,
     service::{Services, error::ServiceError},
 };
-use portico_domain::panel::lifecycle::ManagedClusters;
+use app::error::UiErrorKind;
+use futures::StreamExt as _;
+use jiff::Timestamp;
+use portico_cluster_operations::mapping;
+use portico_domain::panel::lifecycle::{
+    ClusterAction, ManagedCluster, ManagedClusters, MissingFeature, QuotaUsage, QuotaUse,
+    UnfinishedCreation,
+};
+use portico_lifecycle::{
+    driver::{ApiVersion, Cloud},
+    rights::Call,
+};
+use portico_openstack::{
+    magnum::{Cluster, ClusterTemplate, Features, Quota},
+    rest::{Error, ErrorKind, Listing},
+};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+use uuid::Uuid;
+
+/// Maximum time for the whole list: it has several calls and pages.
+const LIST_TIMEOUT: Duration = Duration::from_secs(25);
+/// Maximum number of clusters whose enrolment is looked at at once.
+const MAX_CONCURRENT_CLUSTERS: usize = 8;
 
 /// Returns the clusters of the caller's project, with what the caller may do.
 ///
@@ -17,7 +47,267 @@ pub async fn list(
     clusters: &ClusterSnapshot,
     caller: &Caller,
 ) -> Result<ManagedClusters, ServiceError> {
-    // not written yet
-    let _ = (services, clusters, caller);
-    Err(not_available())
+    tokio::time::timeout(LIST_TIMEOUT, read(services, clusters, caller))
+        .await
+        .unwrap_or_else(|_| {
+            let seconds = LIST_TIMEOUT.as_secs();
+            Err(ServiceError::new(
+                UiErrorKind::Unavailable,
+                format!("Magnum did not list the clusters within {seconds} seconds."),
+            )
+            .next("Try again in a minute."))
+        })
+}
+
+async fn read(
+    services: &Services,
+    clusters: &ClusterSnapshot,
+    caller: &Caller,
+) -> Result<ManagedClusters, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let answers = Answers::read(access, &viewer).await?;
+    let rows = answers.clusters.items.iter().map(|cluster| {
+        let (viewer, answers) = (&viewer, &answers);
+        async move {
+            let enrolment = enrolment_state::of(services, clusters, caller, viewer, cluster).await;
+            let template = answers.template_of(cluster);
+            let known = Known {
+                cluster,
+                model: &mapping::cluster(cluster, template),
+                template_name: template.map(|template| template.name.as_str()),
+                enrolment,
+                // what remains of a plan follows from the node groups, which the list does not read
+                remaining: &[],
+                cloud: Some(answers.cloud()),
+                is_gone: false,
+            };
+            managed::row(known, viewer, Timestamp::now())
+        }
+    });
+    // buffered streams of borrowing futures: collected before, so that they have one type
+    let rows: Vec<_> = rows.collect();
+    let mut rows: Vec<ManagedCluster> = futures::stream::iter(rows)
+        .buffered(MAX_CONCURRENT_CLUSTERS)
+        .collect()
+        .await;
+    rows.extend(records_without_cluster(clusters, &viewer, &answers));
+    rows.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
+    Ok(ManagedClusters {
+        clusters: rows,
+        gaps: answers.gaps(),
+        missing: missing(answers.features),
+        creation: offer(
+            ClusterAction::Create,
+            viewer.refusal(Call::CreateCluster, None),
+        ),
+        quota: answers.quota_use(),
+        api_version: answers.features.version.to_string(),
+        unfinished: answers.unfinished.unwrap_or_default(),
+        support_contact: services.support_contact.clone(),
+        now: Timestamp::now().as_second(),
+    })
+}
+
+/// Returns rows of the enrolled clusters of the viewer's project that Magnum no longer has.
+fn records_without_cluster(
+    clusters: &ClusterSnapshot,
+    viewer: &Viewer,
+    answers: &Answers,
+) -> Vec<ManagedCluster> {
+    // a cluster that an incomplete list lacks may exist
+    if answers.clusters.cut.is_some() {
+        return Vec::new();
+    }
+    let listed: HashSet<Uuid> = answers.clusters.items.iter().map(|one| one.uuid).collect();
+    clusters
+        .enrolled()
+        .filter(|record| record.owner_project == viewer.project_id())
+        .filter(|record| !listed.contains(&record.id))
+        .map(|record| managed::row_of_record(record.id, &record.name, &record.api_url))
+        .collect()
+}
+
+/// What the services have answered.
+struct Answers {
+    features: Features,
+    clusters: Listing<Cluster>,
+    templates: Result<HashMap<String, ClusterTemplate>, String>,
+    quota: Result<Quota, Error>,
+    unfinished: Result<Vec<UnfinishedCreation>, ServiceError>,
+}
+
+impl Answers {
+    async fn read(access: &MagnumAccess, viewer: &Viewer) -> Result<Self, ServiceError> {
+        let (magnum, token) = (&access.clients.magnum, &viewer.token);
+        // first, so that the others do not ask for the versions too
+        let features = magnum.features(token).await;
+        let features = features.map_err(|error| error::of_service(&error))?;
+        let (clusters, templates, quota, unfinished) = tokio::join!(
+            magnum.clusters(token),
+            magnum.templates(token),
+            magnum.quota(token, viewer.project_id()),
+            access
+                .attempts
+                .unfinished(viewer.project_id(), &viewer.user_id),
+        );
+        Ok(Self {
+            features,
+            clusters: clusters.map_err(|error| error::of_service(&error))?,
+            templates: by_id(templates),
+            quota,
+            unfinished,
+        })
+    }
+
+    fn template_of(&self, cluster: &Cluster) -> Option<&ClusterTemplate> {
+        let templates = self.templates.as_ref().ok()?;
+        templates.get(&cluster.cluster_template_id)
+    }
+
+    fn cloud(&self) -> Cloud {
+        Cloud {
+            api: ApiVersion(self.features.version.minor),
+            release: None,
+        }
+    }
+
+    fn quota_use(&self) -> Option<QuotaUse> {
+        // with an incomplete list the number of clusters is not known
+        let quota = self
+            .quota
+            .as_ref()
+            .ok()
+            .filter(|_| self.clusters.cut.is_none())?;
+        Some(QuotaUse {
+            resource: "clusters".to_owned(),
+            usage: Some(QuotaUsage {
+                used: u64::try_from(self.clusters.items.len()).unwrap_or(u64::MAX),
+                limit: u64::try_from(quota.hard_limit).ok(),
+            }),
+        })
+    }
+
+    fn gaps(&self) -> Vec<String> {
+        let mut gaps = Vec::new();
+        if let Some(cut) = self.clusters.cut {
+            gaps.push(format!("The list of clusters is incomplete: {cut}."));
+        }
+        if let Err(reason) = &self.templates {
+            gaps.push(reason.clone());
+        }
+        match &self.quota {
+            // that is among the missing features
+            Ok(_) => {}
+            Err(error) if matches!(error.kind, ErrorKind::NotAvailable(_)) => {}
+            Err(error) => gaps.push(format!(
+                "The quota of clusters is not known. {}",
+                error::message(error)
+            )),
+        }
+        if let Err(error) = &self.unfinished {
+            gaps.push(format!(
+                "Whether creations of yours are unfinished is not known. {}",
+                error.message
+            ));
+        }
+        gaps
+    }
+}
+
+/// Returns the templates by UUID, or why they are not complete.
+fn by_id(
+    templates: Result<Listing<ClusterTemplate>, Error>,
+) -> Result<HashMap<String, ClusterTemplate>, String> {
+    let listing = templates.map_err(|error| {
+        format!(
+            "The names of the templates are not known. {}",
+            error::message(&error)
+        )
+    })?;
+    let entry = |template: ClusterTemplate| (template.uuid.to_string(), template);
+    Ok(listing.items.into_iter().map(entry).collect())
+}
+
+/// Returns what the cloud's Magnum lacks.
+fn missing(features: Features) -> Vec<MissingFeature> {
+    let missing = features.missing().into_iter();
+    missing
+        .map(|(feature, lacks)| {
+            let name = error::sentence(feature.describe());
+            let name = name.trim_end_matches('.').to_owned();
+            MissingFeature {
+                explanation: format!(
+                    "{name}: needs version {} of Magnum's API, this cloud has {}.",
+                    lacks.needs, lacks.offers
+                ),
+                feature: name,
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{error::tests::failed, fixtures};
+    use super::*;
+    use portico_openstack::rest::{Cut, VersionRange};
+    use serde_json::json;
+
+    fn features(max: &str) -> Features {
+        Features::of(VersionRange {
+            min: "1.1".parse().unwrap(),
+            max: max.parse().unwrap(),
+        })
+        .unwrap()
+    }
+
+    fn answers(cut: Option<Cut>) -> Answers {
+        Answers {
+            features: features("1.14"),
+            clusters: Listing {
+                items: vec![fixtures::with("CREATE_COMPLETE", json!({}))],
+                cut,
+            },
+            templates: Ok(HashMap::new()),
+            quota: serde_json::from_value(
+                json!({"project_id": "acme", "resource": "Cluster", "hard_limit": 3}),
+            )
+            .map_err(|_| failed(ErrorKind::Malformed("quota"))),
+            unfinished: Ok(Vec::new()),
+        }
+    }
+
+    #[test]
+    fn case_01_what_the_cloud_lacks_is_explained_with_both_versions() {
+        let missing = missing(features("1.8"));
+        let groups = missing.iter().find(|one| one.feature == "Node groups");
+        assert_eq!(
+            groups.unwrap().explanation,
+            "Node groups: needs version 1.9 of Magnum's API, this cloud has 1.8."
+        );
+        assert!(super::missing(features("1.14")).is_empty());
+    }
+
+    #[test]
+    fn an_incomplete_list_is_a_gap_and_counts_nothing() {
+        let complete = answers(None);
+        assert!(complete.gaps().is_empty());
+        let usage = complete.quota_use().unwrap().usage.unwrap();
+        assert_eq!((usage.used, usage.limit), (1, Some(3)));
+        let incomplete = answers(Some(Cut::TooLong));
+        assert_eq!(incomplete.gaps().len(), 1);
+        assert_eq!(incomplete.quota_use(), None);
+    }
+
+    #[test]
+    fn an_incomplete_answer_of_one_service_does_not_fail_the_list() {
+        let mut answers = answers(None);
+        answers.templates = by_id(Err(failed(ErrorKind::Malformed("no JSON"))));
+        answers.quota = Err(failed(ErrorKind::Malformed("no JSON")));
+        answers.unfinished = Err(ServiceError::not_found("Nothing is stored."));
+        let gaps = answers.gaps();
+        assert_eq!(gaps.len(), 3);
+        assert!(gaps.iter().all(|gap| gap.ends_with('.')), "{gaps:?}");
+    }
 }

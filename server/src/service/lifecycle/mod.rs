@@ -3,17 +3,38 @@
 //!
 //! A cluster of another project is not found, also for an administrator. What the policy forbids is
 //! predicted with [`portico_lifecycle::rights`]; Magnum's own answer decides.
+mod access;
+mod api_server;
+mod attempts;
+mod card;
 mod creation;
 mod deletion;
+mod durations;
 mod enrolment;
+mod enrolment_state;
+mod error;
+mod feeds;
+#[cfg(test)]
+mod fixtures;
+mod following;
 mod list;
+mod managed;
+mod pace;
 mod progress;
+#[cfg(test)]
+mod stand_in;
+mod viewer;
+mod words;
 
+pub use access::{MagnumAccess, MagnumParts};
+pub use attempts::{Attempts, NoAttempts};
 pub use creation::{continue_creation, create, options, read_file, review};
 pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
+pub use feeds::{Accepted, describe_metrics};
 pub use list::list;
 pub use progress::progress;
+pub use viewer::Viewer;
 
 use super::error::ServiceError;
 use app::error::UiErrorKind;

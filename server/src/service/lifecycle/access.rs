@@ -1,0 +1,175 @@
+//! Access to the cloud's Magnum and the services beside it: what all requests share. It holds no token;
+//! each call takes the token of the user who acts.
+use super::{
+    attempts::Attempts,
+    error,
+    feeds::{Accepted, Feeds},
+    viewer::Viewer,
+};
+use crate::{
+    caller::Caller,
+    config::enrolment::EnrolmentConfig,
+    kube::KubeError,
+    service::{Services, error::ServiceError},
+};
+use app::error::UiErrorKind;
+use moka::future::Cache;
+use portico_cluster_operations::Clients;
+use portico_domain::enrolled_cluster::ClusterSource;
+use portico_openstack::{
+    keystone::{self, Catalog},
+    rest::ScopedToken,
+};
+use secrecy::SecretString;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use uuid::Uuid;
+
+/// How long the service catalogue of a project is reused.
+const CATALOG_TTL: Duration = Duration::from_secs(300);
+/// The same while Keystone cannot be asked.
+const CATALOG_TTL_IN_OUTAGE: Duration = Duration::from_secs(3_600);
+/// Maximum number of projects whose catalogues are reused.
+const MAX_CATALOGS: u64 = 1_000;
+/// How long an API server counts as one that asks kube-auth, after it did.
+const CONFIGURED_TTL: Duration = Duration::from_secs(3_600);
+/// How long one that did not ask is not tried again.
+const UNCONFIGURED_TTL: Duration = Duration::from_secs(15);
+/// Maximum number of clusters about which this is remembered.
+const MAX_CLUSTERS: u64 = 10_000;
+
+/// The clients of the cloud's services, with what is read once for several requests.
+pub struct MagnumAccess {
+    pub(super) clients: Clients,
+    pub(super) section: EnrolmentConfig,
+    pub(super) attempts: Arc<dyn Attempts>,
+    pub(super) feeds: Feeds,
+    /// Clusters whose API servers have authenticated a user with kube-auth.
+    pub(super) configured: Cache<Uuid, ()>,
+    /// Those that refused a cluster token although it was new.
+    pub(super) unconfigured: Cache<Uuid, ()>,
+    keystone: keystone::Client,
+    /// By project: the catalogues of all tokens of a project are the same.
+    catalogs: Cache<String, ReadCatalog>,
+}
+
+/// A catalogue, and when it was read.
+#[derive(Clone)]
+struct ReadCatalog {
+    catalog: Arc<Catalog>,
+    at: Instant,
+}
+
+/// What the access is made of.
+pub struct MagnumParts {
+    pub clients: Clients,
+    pub keystone: keystone::Client,
+    pub section: EnrolmentConfig,
+    pub attempts: Arc<dyn Attempts>,
+}
+
+impl MagnumAccess {
+    /// Returns the access, if the operator lists Magnum as a source.
+    pub fn new(parts: MagnumParts) -> Option<Self> {
+        let is_source = parts.section.sources.contains(&ClusterSource::Magnum);
+        is_source.then(|| Self {
+            feeds: Feeds::new(parts.clients.clone(), Arc::clone(&parts.attempts)),
+            clients: parts.clients,
+            section: parts.section,
+            attempts: parts.attempts,
+            configured: clusters(CONFIGURED_TTL),
+            unconfigured: clusters(UNCONFIGURED_TTL),
+            keystone: parts.keystone,
+            catalogs: Cache::builder()
+                .max_capacity(MAX_CATALOGS)
+                .time_to_live(CATALOG_TTL_IN_OUTAGE)
+                .build(),
+        })
+    }
+
+    /// Returns the caller, with a token for the services of the cloud.
+    ///
+    /// # Errors
+    /// `NotPermitted` without a role in the project or if Keystone refuses the token; `Unavailable` if
+    /// Keystone does not return the service catalogue.
+    pub async fn viewer(&self, caller: &Caller) -> Result<Viewer, ServiceError> {
+        let (Some(keystone), Some(project)) = (caller.token(), caller.project()) else {
+            return Err(KubeError::NoToken.into());
+        };
+        let token = self.scoped(&keystone.token, &project.id).await?;
+        Ok(Viewer::new(token, caller.identity()))
+    }
+
+    /// Follows a request that the viewer has sent and Magnum has accepted, so that it is reported if Magnum
+    /// does not act on it.
+    pub async fn accepted(&self, viewer: &Viewer, cluster: Uuid, request: Accepted) {
+        self.feeds.accepted(viewer, cluster, request).await;
+    }
+
+    /// Returns the usual duration of a creation with a template in seconds, from those that were observed;
+    /// `None`: not known.
+    pub fn usual_seconds(&self, template: &str) -> Option<u64> {
+        self.feeds.durations().usual_seconds(template)
+    }
+
+    async fn scoped(
+        &self,
+        token: &SecretString,
+        project_id: &str,
+    ) -> Result<ScopedToken, ServiceError> {
+        let known = self.catalogs.get(project_id).await;
+        let with = |catalog: Arc<Catalog>| ScopedToken {
+            token: token.clone(),
+            project_id: project_id.to_owned(),
+            catalog,
+        };
+        if let Some(known) = &known
+            && known.at.elapsed() < CATALOG_TTL
+        {
+            return Ok(with(Arc::clone(&known.catalog)));
+        }
+        match (self.keystone.catalog(token).await, known) {
+            (Ok(catalog), _) => {
+                let read = ReadCatalog {
+                    catalog: Arc::new(catalog),
+                    at: Instant::now(),
+                };
+                let scoped = with(Arc::clone(&read.catalog));
+                self.catalogs.insert(project_id.to_owned(), read).await;
+                Ok(scoped)
+            }
+            // services are where they were
+            (Err(error), Some(known)) if !error.is_refusal() => Ok(with(known.catalog)),
+            (Err(error), _) => Err(error::of_keystone(&error)),
+        }
+    }
+}
+
+fn clusters(ttl: Duration) -> Cache<Uuid, ()> {
+    Cache::builder()
+        .max_capacity(MAX_CLUSTERS)
+        .time_to_live(ttl)
+        .build()
+}
+
+impl Services {
+    /// Returns the access to the cloud's Magnum.
+    ///
+    /// # Errors
+    /// `Unavailable` if the operator has not listed Magnum as a source of clusters.
+    pub(in crate::service) fn magnum(&self) -> Result<&MagnumAccess, ServiceError> {
+        self.magnum.as_ref().ok_or_else(|| {
+            ServiceError::new(
+                UiErrorKind::Unavailable,
+                "Portico does not show clusters of OpenStack Magnum here: its operator has not named \
+                 Magnum as a source of clusters.",
+            )
+            .next(
+                "Ask the operator to add \"magnum\" to enrolment.sources. `portico cluster` works \
+                 without it.",
+            )
+        })
+    }
+}

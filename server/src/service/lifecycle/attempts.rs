@@ -1,0 +1,52 @@
+//! What is stored about creations that the panel has sent.
+use crate::service::error::ServiceError;
+use async_trait::async_trait;
+use portico_domain::panel::lifecycle::{PlannedStep, UnfinishedCreation};
+use portico_lifecycle::model::{Cluster, NodeGroup};
+
+/// The stored creations, for the pages that show what became of them.
+#[async_trait]
+pub trait Attempts: Send + Sync {
+    /// Returns the creations of a user in a project of which it is not known whether Magnum has made the
+    /// cluster, the latest first.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    async fn unfinished(
+        &self,
+        project_id: &str,
+        user_id: &str,
+    ) -> Result<Vec<UnfinishedCreation>, ServiceError>;
+
+    /// Returns the steps of the plan of a creation that were not sent yet; none for a cluster that
+    /// was not created here. The first is ready when the cluster is settled.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    async fn remaining(
+        &self,
+        project_id: &str,
+        cluster: &Cluster,
+        groups: &[NodeGroup],
+    ) -> Result<Vec<PlannedStep>, ServiceError>;
+}
+
+/// No creations are stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoAttempts;
+
+#[async_trait]
+impl Attempts for NoAttempts {
+    async fn unfinished(&self, _: &str, _: &str) -> Result<Vec<UnfinishedCreation>, ServiceError> {
+        Ok(Vec::new())
+    }
+
+    async fn remaining(
+        &self,
+        _: &str,
+        _: &Cluster,
+        _: &[NodeGroup],
+    ) -> Result<Vec<PlannedStep>, ServiceError> {
+        Ok(Vec::new())
+    }
+}

@@ -1,0 +1,119 @@
+//! The clusters that are followed in this process: one poller for all viewers of a cluster.
+mod feed;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use state::View;
+
+use super::{attempts::Attempts, durations::Durations, viewer::Viewer};
+use feed::Feed;
+use jiff::Timestamp;
+use moka::future::Cache;
+use portico_cluster_operations::Clients;
+use portico_lifecycle::{driver::Family, progress::Followed};
+use portico_openstack::rest::Error;
+use std::{sync::Arc, time::Duration};
+use uuid::Uuid;
+
+const POLLERS: &str = "portico_managed_cluster_pollers";
+const POLLS: &str = "portico_managed_cluster_polls_total";
+
+/// Maximum number of clusters about which anything is remembered.
+const MAX_FEEDS: u64 = 2_000;
+/// How long it is remembered after the last viewer, so that a page that is opened again has the times of
+/// the steps.
+const MEMORY: Duration = Duration::from_secs(1_800);
+/// The second of the pollers; tests have a shorter one.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// What all feeds use.
+struct Shared {
+    clients: Clients,
+    attempts: Arc<dyn Attempts>,
+    durations: Durations,
+    second: Duration,
+}
+
+/// A request of the panel that Magnum has accepted.
+#[derive(Clone, Debug)]
+pub struct Accepted {
+    /// The name of the cluster.
+    pub name: String,
+    pub followed: Followed,
+    pub family: Family,
+    pub at: Timestamp,
+}
+
+/// The followed clusters.
+pub struct Feeds {
+    shared: Arc<Shared>,
+    /// By project and cluster: users of different projects share nothing.
+    feeds: Cache<(String, Uuid), Arc<Feed>>,
+}
+
+impl Feeds {
+    pub fn new(clients: Clients, attempts: Arc<dyn Attempts>) -> Self {
+        Self::with_second(clients, attempts, SECOND)
+    }
+
+    fn with_second(clients: Clients, attempts: Arc<dyn Attempts>, second: Duration) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                clients,
+                attempts,
+                durations: Durations::default(),
+                second,
+            }),
+            feeds: Cache::builder()
+                .max_capacity(MAX_FEEDS)
+                .time_to_idle(MEMORY)
+                .build(),
+        }
+    }
+
+    /// Returns what is known about a cluster of the viewer's project. Magnum is asked with the viewer's
+    /// token if it has not confirmed lately that this user may see the cluster; else the answer is the
+    /// one of the poller.
+    ///
+    /// # Errors
+    /// Not found if the project has no such cluster; Magnum's refusal; that Magnum cannot be asked, if
+    /// nothing is known that the viewer may see.
+    pub async fn look(&self, viewer: &Viewer, cluster: Uuid) -> Result<View, Error> {
+        let feed = self.feed(viewer, cluster).await;
+        feed.join(viewer).await?;
+        feed.follow();
+        feed.view().ok_or_else(feed::not_found)
+    }
+
+    /// Follows a request from now on, so that its page has the time at which it was accepted, and
+    /// reports if Magnum does not act on it. The viewer has sent it.
+    pub async fn accepted(&self, viewer: &Viewer, cluster: Uuid, request: Accepted) {
+        let feed = self.feed(viewer, cluster).await;
+        feed.accept(viewer, request);
+        feed.follow();
+    }
+
+    /// Returns the durations of steps that were observed.
+    pub fn durations(&self) -> &Durations {
+        &self.shared.durations
+    }
+
+    async fn feed(&self, viewer: &Viewer, cluster: Uuid) -> Arc<Feed> {
+        let project = viewer.project_id().to_owned();
+        let new = async {
+            let shared = Arc::clone(&self.shared);
+            Arc::new(Feed::new(shared, project.clone(), cluster))
+        };
+        self.feeds.get_with((project.clone(), cluster), new).await
+    }
+}
+
+/// Describes the metrics of the pollers.
+pub fn describe_metrics() {
+    metrics::describe_gauge!(POLLERS, "Clusters of Magnum that are being followed.");
+    metrics::describe_counter!(
+        POLLS,
+        "Reads of followed clusters from Magnum, by result: ok, missing, refused or outage."
+    );
+}

@@ -1,0 +1,308 @@
+//! One followed cluster: its poller, and the viewers that join.
+use super::super::{following::Following, managed, viewer::Viewer, words};
+use super::state::{Details, Seen, State, View};
+use super::{Accepted, POLLERS, POLLS, Shared};
+use jiff::Timestamp;
+use parking_lot::Mutex;
+use portico_cluster_operations::mapping;
+use portico_lifecycle::{
+    model::{Cluster, NodeGroup},
+    progress::Outcome,
+    rights::Call,
+};
+use portico_openstack::{
+    magnum,
+    rest::{Effect, Error, ErrorKind, ScopedToken, Service},
+};
+use serde_json::json;
+use std::{sync::Arc, time::Duration};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+/// A followed cluster of one project.
+pub(super) struct Feed {
+    shared: Arc<Shared>,
+    project_id: String,
+    cluster: Uuid,
+    state: Mutex<State>,
+    /// Held while Magnum is asked, so that one call serves all who wait.
+    reading: tokio::sync::Mutex<()>,
+    /// Notified when a viewer comes back.
+    wake: Notify,
+}
+
+/// Returns that the project has no such cluster.
+pub(super) fn not_found() -> Error {
+    Error {
+        service: Service::Magnum,
+        operation: "cluster",
+        request_id: None,
+        status: Some(404),
+        effect: Effect::None,
+        kind: ErrorKind::NotFound(String::new()),
+    }
+}
+
+impl Feed {
+    pub fn new(shared: Arc<Shared>, project_id: String, cluster: Uuid) -> Self {
+        Self {
+            shared,
+            project_id,
+            cluster,
+            state: Mutex::default(),
+            reading: tokio::sync::Mutex::default(),
+            wake: Notify::new(),
+        }
+    }
+
+    /// Makes a user a viewer, after Magnum has confirmed lately that the user may see the cluster.
+    ///
+    /// # Errors
+    /// As [`super::Feeds::look`].
+    pub async fn join(&self, viewer: &Viewer) -> Result<(), Error> {
+        let (key, second) = (viewer.key(), self.shared.second);
+        if self.state.lock().needs_read(&key, second) {
+            let _reading = self.reading.lock().await;
+            // another request of the same user may have waited before
+            let is_needed = self.state.lock().needs_read(&key, second);
+            if is_needed {
+                let read = self.read(&viewer.token).await;
+                self.admit(viewer, key, read)?;
+            }
+        }
+        if self.state.lock().ask(viewer, second) {
+            self.wake.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Concludes from Magnum's answer to a viewer's token what the viewer may see.
+    fn admit(&self, viewer: &Viewer, key: String, read: Result<(), Error>) -> Result<(), Error> {
+        let second = self.shared.second;
+        let mut state = self.state.lock();
+        let Err(error) = read else {
+            state.confirm(key, second);
+            return Ok(());
+        };
+        // of a cluster that Magnum had or will have, nothing but the default policy is left to ask
+        let is_known = state.seen.is_some() || state.requested.is_some();
+        if error.is_not_found() && is_known && viewer.refusal(Call::ShowCluster, None).is_none() {
+            state.confirm(key, second);
+            return Ok(());
+        }
+        if !error.is_refusal() && state.may_see_in_outage(&key, second) {
+            return Ok(());
+        }
+        if error.is_refusal() {
+            state.forget(&key);
+        }
+        Err(error)
+    }
+
+    /// Follows a request that the viewer has sent.
+    pub fn accept(&self, viewer: &Viewer, request: Accepted) {
+        let second = self.shared.second;
+        let following = Following::accepted(request.followed, request.family, request.at);
+        let new = following
+            .is_creation()
+            .then(|| self.requested(viewer, &request.name, request.at))
+            .flatten();
+        let mut state = self.state.lock();
+        state.confirm(viewer.key(), second);
+        state.ask(viewer, second);
+        state.accept(following, new);
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// Returns a new cluster as it was requested, until Magnum has a record of it.
+    fn requested(&self, viewer: &Viewer, name: &str, at: Timestamp) -> Option<Seen> {
+        let cluster: magnum::Cluster = serde_json::from_value(json!({
+            "uuid": self.cluster,
+            "name": name,
+            "status": "",
+            "project_id": self.project_id,
+            "user_id": viewer.user_id,
+            "created_at": at.to_string(),
+        }))
+        .ok()?;
+        Some(seen(cluster, None))
+    }
+
+    /// Starts the poller unless it runs.
+    pub fn follow(self: &Arc<Self>) {
+        let mut state = self.state.lock();
+        if state.runs {
+            return;
+        }
+        state.runs = true;
+        drop(state);
+        let feed = Arc::clone(self);
+        tokio::spawn(async move {
+            metrics::gauge!(POLLERS).increment(1.0);
+            feed.poll().await;
+            metrics::gauge!(POLLERS).decrement(1.0);
+        });
+    }
+
+    /// Asks Magnum again and again, until no one looks any more.
+    async fn poll(&self) {
+        while let Some(pause) = self.next_pause() {
+            if !pause.is_zero() {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = self.wake.notified() => {}
+                }
+                // a viewer may have read meanwhile
+                continue;
+            }
+            let _reading = self.reading.lock().await;
+            let is_due = self
+                .state
+                .lock()
+                .pause(self.shared.second)
+                .is_some_and(|pause| pause.is_zero());
+            let token = self.state.lock().token().filter(|_| is_due);
+            if let Some(token) = token {
+                let read = self.read(&token).await;
+                if let Err(refusal) = read
+                    && refusal.is_refusal()
+                    && !refusal.is_not_found()
+                {
+                    self.state.lock().fail(&refusal);
+                }
+            }
+        }
+    }
+
+    fn next_pause(&self) -> Option<Duration> {
+        let mut state = self.state.lock();
+        let pause = state.pause(self.shared.second);
+        state.runs = pause.is_some();
+        pause
+    }
+
+    /// Asks Magnum once.
+    async fn read(&self, token: &ScopedToken) -> Result<(), Error> {
+        let read = self
+            .shared
+            .clients
+            .magnum
+            .cluster(token, self.cluster)
+            .await;
+        let now = Timestamp::now();
+        let error = match read {
+            // an administrator's token sees the clusters of all projects
+            Ok(cluster) if self.is_of_project(&cluster) => {
+                let (seen, details) = self.details(token, cluster).await;
+                self.observe(seen, details, now);
+                count("ok");
+                return Ok(());
+            }
+            Ok(_) => not_found(),
+            Err(error) => error,
+        };
+        let mut state = self.state.lock();
+        // Magnum can answer once with 400 before it answers 404, and before a record is complete
+        if error.status == Some(400) && (state.seen.is_some() || state.requested.is_some()) {
+            state.pass();
+            return Ok(());
+        }
+        if error.is_not_found() {
+            count("missing");
+            state.miss(now);
+        } else if error.is_refusal() {
+            // it concerns one user only
+            count("refused");
+        } else {
+            count("outage");
+            state.fail(&error);
+        }
+        Err(error)
+    }
+
+    fn is_of_project(&self, cluster: &magnum::Cluster) -> bool {
+        // old versions do not name the project, and show those of the token's only
+        cluster.project_id.is_empty() || cluster.project_id == self.project_id
+    }
+
+    fn observe(&self, seen: Seen, details: Details, now: Timestamp) {
+        let template = seen.model.template.clone();
+        let durations = &self.shared.durations;
+        let mut state = self.state.lock();
+        let Some(ended) = state.observe(seen, details, now) else {
+            return;
+        };
+        let report = ended.report(now, &durations.typical(&template));
+        let has_succeeded = report.outcome == Outcome::Succeeded;
+        if has_succeeded && ended.is_creation() && ended.is_observed_from_start() {
+            durations.add(&template, &report);
+        }
+    }
+
+    /// Reads what belongs to an answer. What cannot be read is left as it was.
+    async fn details(&self, token: &ScopedToken, cluster: magnum::Cluster) -> (Seen, Details) {
+        let clients = &self.shared.clients;
+        let (is_needed, known) = {
+            let state = self.state.lock();
+            let known = state.seen.as_ref().and_then(|seen| seen.template.clone());
+            (state.needs_details(&cluster, self.shared.second), known)
+        };
+        let known =
+            known.filter(|template| template.uuid.to_string() == cluster.cluster_template_id);
+        if !is_needed {
+            return (seen(cluster, known), Details::default());
+        }
+        let template = match known {
+            Some(known) => Some(known),
+            None => clients.template_of(token, &cluster).await.map(Arc::new),
+        };
+        let seen = seen(cluster, template);
+        let groups = self.groups(token, &seen.model).await;
+        let remaining = match &groups {
+            Some(groups) if managed::is_of_portico(&seen.cluster) => {
+                let attempts = &self.shared.attempts;
+                let read = attempts.remaining(&self.project_id, &seen.model, groups);
+                read.await.ok()
+            }
+            _ => None,
+        };
+        let details = Details {
+            groups,
+            remaining,
+            cloud: clients.offer(token).await.ok(),
+        };
+        (seen, details)
+    }
+
+    /// Returns the node groups; with bounds and reasons only while nothing runs, because each group is a
+    /// call of its own then.
+    async fn groups(&self, token: &ScopedToken, cluster: &Cluster) -> Option<Vec<NodeGroup>> {
+        let clients = &self.shared.clients;
+        if words::is_busy(&cluster.status) {
+            let groups = clients.groups(token, self.cluster).await.ok()?;
+            let items = groups.items.iter().map(mapping::group).collect();
+            return groups.cut.is_none().then_some(items);
+        }
+        let groups = clients.detailed_groups(token, self.cluster).await.ok()?;
+        let items = groups.items.iter().map(mapping::detailed_group).collect();
+        groups.cut.is_none().then_some(items)
+    }
+
+    /// Returns what the pages show.
+    pub fn view(&self) -> Option<View> {
+        self.state.lock().view(self.shared.second)
+    }
+}
+
+fn seen(cluster: magnum::Cluster, template: Option<Arc<magnum::ClusterTemplate>>) -> Seen {
+    Seen {
+        model: Arc::new(mapping::cluster(&cluster, template.as_deref())),
+        cluster: Arc::new(cluster),
+        template,
+    }
+}
+
+fn count(result: &'static str) {
+    metrics::counter!(POLLS, "result" => result).increment(1);
+}

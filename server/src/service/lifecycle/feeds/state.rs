@@ -1,0 +1,277 @@
+//! What is known about a followed cluster, and who may see it.
+use super::super::{error, following::Following, pace, pace::Circumstances, viewer::Viewer, words};
+use jiff::{SignedDuration, Timestamp};
+use portico_domain::panel::lifecycle::PlannedStep;
+use portico_lifecycle::{
+    driver::Cloud,
+    model::{Cluster, NodeGroup},
+};
+use portico_openstack::{
+    magnum::{self, ClusterTemplate},
+    rest::{Error, ScopedToken},
+};
+use std::{
+    collections::HashMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+/// How long Magnum's answer to a user's own token confirms that the user may see the cluster.
+const CONFIRMED: u32 = 60;
+/// The same while Magnum cannot be asked.
+const CONFIRMED_IN_OUTAGE: u32 = 900;
+/// Age from which a viewer does not get the last answer, but waits for a new one.
+const MAX_AGE: u32 = 20;
+/// How long node groups are used again while the cluster does not change.
+const GROUPS_AGE: u32 = 10;
+
+/// What the pages show of a cluster.
+#[derive(Clone, Debug)]
+pub struct View {
+    pub cluster: Arc<magnum::Cluster>,
+    pub model: Arc<Cluster>,
+    pub template_name: Option<String>,
+    pub groups: Arc<Vec<NodeGroup>>,
+    pub following: Option<Following>,
+    pub remaining: Vec<PlannedStep>,
+    pub cloud: Option<Cloud>,
+    /// Whether Magnum no longer has it.
+    pub is_gone: bool,
+    /// When Magnum last answered.
+    pub observed_at: Timestamp,
+    /// Why the data is old, as a sentence.
+    pub outdated: Option<String>,
+    /// Seconds until a viewer should ask again.
+    pub poll_seconds: u32,
+}
+
+/// What was read besides the cluster.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    /// `None`: not read, or not completely.
+    pub groups: Option<Vec<NodeGroup>>,
+    pub remaining: Option<Vec<PlannedStep>>,
+    pub cloud: Option<Cloud>,
+}
+
+/// The last answers.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub cluster: Arc<magnum::Cluster>,
+    pub model: Arc<Cluster>,
+    pub template: Option<Arc<ClusterTemplate>>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    /// `None`: Magnum has not returned it yet.
+    pub seen: Option<Seen>,
+    /// A new cluster as it was requested, until Magnum has its record.
+    pub requested: Option<Seen>,
+    pub groups: Arc<Vec<NodeGroup>>,
+    groups_read: Option<Instant>,
+    following: Option<Following>,
+    remaining: Vec<PlannedStep>,
+    cloud: Option<Cloud>,
+    is_gone: bool,
+    observed_at: Option<Timestamp>,
+    /// When Magnum was last asked.
+    read: Option<Instant>,
+    outage: Option<String>,
+    failures: u32,
+    /// The viewer that asked last.
+    asked: Option<(ScopedToken, Instant)>,
+    /// When Magnum confirmed that a user may see the cluster.
+    confirmed: HashMap<String, Instant>,
+    /// Whether a poller runs.
+    pub runs: bool,
+}
+
+impl State {
+    /// Returns whether Magnum must be asked with the viewer's token before the viewer gets anything.
+    pub fn needs_read(&self, viewer: &str, second: Duration) -> bool {
+        let limit = match self.outage {
+            Some(_) => CONFIRMED_IN_OUTAGE,
+            None => CONFIRMED,
+        };
+        let is_old = self.outage.is_none()
+            && !self.is_gone
+            && self
+                .read
+                .is_none_or(|read| read.elapsed() > second * MAX_AGE);
+        is_old || !self.is_confirmed(viewer, second * limit)
+    }
+
+    /// Returns whether the viewer may see the last answers while Magnum cannot be asked.
+    pub fn may_see_in_outage(&self, viewer: &str, second: Duration) -> bool {
+        self.is_confirmed(viewer, second * CONFIRMED_IN_OUTAGE)
+    }
+
+    fn is_confirmed(&self, viewer: &str, limit: Duration) -> bool {
+        let confirmed = self.confirmed.get(viewer);
+        confirmed.is_some_and(|at| at.elapsed() < limit)
+    }
+
+    /// Notes that the viewer may see the cluster.
+    pub fn confirm(&mut self, viewer: String, second: Duration) {
+        let limit = second * CONFIRMED_IN_OUTAGE;
+        self.confirmed.retain(|_, at| at.elapsed() < limit);
+        self.confirmed.insert(viewer, Instant::now());
+    }
+
+    /// Notes that Magnum refuses the viewer.
+    pub fn forget(&mut self, viewer: &str) {
+        self.confirmed.remove(viewer);
+    }
+
+    /// Notes that a viewer has asked; returns whether none had asked for a while.
+    pub fn ask(&mut self, viewer: &Viewer, second: Duration) -> bool {
+        let before = self.asked.as_ref().map(|(_, at)| at.elapsed());
+        self.asked = Some((viewer.token.clone(), Instant::now()));
+        before.is_none_or(|before| before > second * MAX_AGE)
+    }
+
+    /// Returns the token to ask Magnum with.
+    pub fn token(&self) -> Option<ScopedToken> {
+        self.asked.as_ref().map(|(token, _)| token.clone())
+    }
+
+    /// Follows a request; `new` is the cluster as it was requested.
+    pub fn accept(&mut self, following: Following, new: Option<Seen>) {
+        let at = following.since();
+        self.following = Some(following);
+        if self.seen.is_none() {
+            self.requested = new;
+            self.observed_at.get_or_insert(at);
+        }
+        // the next look is due at once
+        self.read = None;
+        self.groups_read = None;
+    }
+
+    /// Returns whether node groups and template have to be read with this answer.
+    pub fn needs_details(&self, cluster: &magnum::Cluster, second: Duration) -> bool {
+        let is_same = self.seen.as_ref().is_some_and(|seen| {
+            seen.cluster.status == cluster.status && seen.cluster.updated_at == cluster.updated_at
+        });
+        let is_young = self
+            .groups_read
+            .is_some_and(|read| read.elapsed() < second * GROUPS_AGE);
+        !(is_same && is_young)
+    }
+
+    /// Takes an answer; returns the operation if the answer is its end.
+    pub fn observe(&mut self, seen: Seen, details: Details, now: Timestamp) -> Option<&Following> {
+        self.answered(now);
+        self.is_gone = false;
+        self.requested = None;
+        if let Some(groups) = details.groups {
+            self.groups = Arc::new(groups);
+            self.groups_read = Some(Instant::now());
+        }
+        if let Some(remaining) = details.remaining {
+            self.remaining = remaining;
+        }
+        self.cloud = details.cloud.or(self.cloud);
+        let timeout = seen.cluster.create_timeout;
+        let current = self.following.take();
+        let was_over = current.as_ref().is_none_or(|one| one.is_over(now));
+        self.following = Following::next(current, &seen.model, timeout, now);
+        // without a complete list, a group that it lacks may exist
+        let groups = self.groups_read.map(|_| self.groups.as_slice());
+        if let Some(following) = &mut self.following {
+            following.look(Some(&seen.model), groups, now);
+        }
+        self.seen = Some(seen);
+        let following = self.following.as_ref();
+        following.filter(|one| !was_over && one.is_over(now))
+    }
+
+    /// Notes that Magnum has no such cluster.
+    pub fn miss(&mut self, now: Timestamp) {
+        if self.seen.is_none() && self.requested.is_none() {
+            return;
+        }
+        self.answered(now);
+        self.is_gone = self.seen.is_some();
+        self.remaining.clear();
+        if let Some(following) = &mut self.following {
+            following.look(None, None, now);
+        }
+    }
+
+    /// Notes that Magnum could not be asked, or refused the token.
+    pub fn fail(&mut self, failure: &Error) {
+        self.read = Some(Instant::now());
+        self.failures = self.failures.saturating_add(1);
+        self.outage = Some(format!(
+            "{} The last known state is shown.",
+            error::message(failure)
+        ));
+        if failure.is_refusal() {
+            // the next viewer's token is tried
+            self.asked = None;
+        }
+    }
+
+    /// Notes an answer from which nothing follows.
+    pub fn pass(&mut self) {
+        self.read = Some(Instant::now());
+    }
+
+    fn answered(&mut self, now: Timestamp) {
+        self.read = Some(Instant::now());
+        self.observed_at = Some(now);
+        self.outage = None;
+        self.failures = 0;
+    }
+
+    /// Returns how long to wait until Magnum is asked again; `None`: it is not.
+    pub fn pause(&self, second: Duration) -> Option<Duration> {
+        let seconds = pace::pause(self.circumstances(second))?;
+        let interval = second * u32::try_from(seconds).unwrap_or(u32::MAX);
+        let since = self.read.map_or(interval, |read| read.elapsed());
+        Some(interval.saturating_sub(since))
+    }
+
+    fn circumstances(&self, second: Duration) -> Circumstances {
+        let now = Timestamp::now();
+        let running = self.following.as_ref().filter(|one| !one.is_over(now));
+        let is_busy = self
+            .seen
+            .as_ref()
+            .is_some_and(|seen| words::is_busy(&seen.model.status));
+        let running = running
+            .map(|one| now.duration_since(one.since()))
+            .or_else(|| is_busy.then_some(SignedDuration::ZERO));
+        let seconds = |elapsed: Duration| elapsed.as_millis() / second.as_millis().max(1);
+        Circumstances {
+            running,
+            asked: self
+                .asked
+                .as_ref()
+                .map(|(_, at)| u64::try_from(seconds(at.elapsed())).unwrap_or(u64::MAX)),
+            failures: self.failures,
+            is_gone: self.is_gone,
+        }
+    }
+
+    /// Returns what the pages show; `None` if nothing is known.
+    pub fn view(&self, second: Duration) -> Option<View> {
+        let seen = self.seen.as_ref().or(self.requested.as_ref())?;
+        let pause = pace::watched_pause(self.circumstances(second));
+        Some(View {
+            cluster: Arc::clone(&seen.cluster),
+            model: Arc::clone(&seen.model),
+            template_name: seen.template.as_ref().map(|one| one.name.clone()),
+            groups: Arc::clone(&self.groups),
+            following: self.following.clone(),
+            remaining: self.remaining.clone(),
+            cloud: self.cloud,
+            is_gone: self.is_gone,
+            observed_at: self.observed_at?,
+            outdated: self.outage.clone(),
+            poll_seconds: u32::try_from(pause).unwrap_or(u32::MAX),
+        })
+    }
+}

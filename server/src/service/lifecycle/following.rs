@@ -1,0 +1,242 @@
+//! Which operation of a cluster is followed: one that the panel has sent, or one that is seen running.
+use jiff::{SignedDuration, Timestamp};
+use portico_domain::panel::lifecycle::Operation;
+use portico_lifecycle::{
+    driver::Family,
+    model::{Cluster, NodeGroup},
+    progress::{Followed, Goal, Mark, Outcome, Progress, ProgressReport, Snapshot, Typical},
+    spec::DEFAULT_CREATE_TIMEOUT_MINUTES,
+    status::{Activity, Operation as Request, Phase, Status},
+};
+
+/// An operation and its course.
+#[derive(Clone, Debug)]
+pub struct Following {
+    followed: Followed,
+    progress: Progress,
+    /// When Magnum accepted it, as far as that is known.
+    since: Timestamp,
+    /// When it was first looked at.
+    first_look: Option<Timestamp>,
+}
+
+/// How much later than its beginning an operation may be looked at first, so that the durations of its
+/// steps were observed.
+const MAX_FIRST_LOOK: SignedDuration = SignedDuration::from_secs(15);
+
+impl Following {
+    /// Follows a request that Magnum has accepted.
+    pub fn accepted(followed: Followed, family: Family, at: Timestamp) -> Self {
+        Self {
+            progress: Progress::new(followed.clone(), family, at),
+            followed,
+            since: at,
+            first_look: None,
+        }
+    }
+
+    /// Follows what the state of a cluster shows; `None` if nothing runs and nothing failed.
+    /// `create_timeout` is that of the cluster, in minutes.
+    fn seen(cluster: &Cluster, create_timeout: Option<u32>, now: Timestamp) -> Option<Self> {
+        let followed = Followed::running(cluster, create_timeout)
+            .or_else(|| failed(&cluster.status, create_timeout))?;
+        let began = match followed {
+            Followed::Creation { .. } => cluster.created_at,
+            _ => cluster.updated_at,
+        };
+        let began = began.unwrap_or(now).min(now);
+        Some(Self::accepted(followed, cluster.driver.family, began))
+    }
+
+    /// Returns what is followed after a look at the cluster; `current` is what was followed before.
+    pub fn next(
+        current: Option<Self>,
+        cluster: &Cluster,
+        create_timeout: Option<u32>,
+        now: Timestamp,
+    ) -> Option<Self> {
+        match current {
+            Some(current) if current.is_about(&cluster.status, now) => Some(current),
+            _ => Self::seen(cluster, create_timeout, now),
+        }
+    }
+
+    /// Returns whether a state of the cluster belongs to the operation.
+    fn is_about(&self, status: &Status, now: Timestamp) -> bool {
+        // the same activity once more is another operation
+        if status.is_in_progress() && self.progress.outcome(now).is_final() {
+            return false;
+        }
+        match &self.followed {
+            Followed::Creation { .. } => matches!(status, Status::Known(Activity::Create, _)),
+            Followed::Deletion { before } => status.is_deletion() || before.status == *status,
+            Followed::Change { before, .. } => {
+                let is_other = matches!(
+                    status,
+                    Status::Known(
+                        Activity::Create | Activity::Delete,
+                        Phase::InProgress | Phase::Failed
+                    )
+                );
+                !is_other || before.status == *status
+            }
+        }
+    }
+
+    /// Takes what Magnum answered at a time; `None`: it has no such cluster.
+    pub fn look(
+        &mut self,
+        cluster: Option<&Cluster>,
+        groups: Option<&[NodeGroup]>,
+        now: Timestamp,
+    ) {
+        // a failure that was not seen happening has happened at the last change
+        let is_past =
+            self.first_look.is_none() && cluster.is_some_and(|cluster| cluster.status.is_failed());
+        let changed_at = cluster.and_then(|cluster| cluster.updated_at);
+        self.first_look.get_or_insert(now);
+        self.progress.observe(&Snapshot {
+            at: changed_at.filter(|_| is_past).unwrap_or(now).min(now),
+            cluster,
+            groups,
+            is_api_ready: None,
+            nodes: None,
+        });
+    }
+
+    /// Returns whether it was looked at from its beginning.
+    pub fn is_observed_from_start(&self) -> bool {
+        let first = self.first_look;
+        first.is_some_and(|first| first.duration_since(self.since) <= MAX_FIRST_LOOK)
+    }
+
+    /// Returns when Magnum accepted the operation.
+    pub fn since(&self) -> Timestamp {
+        self.since
+    }
+
+    /// Returns whether the operation has ended.
+    pub fn is_over(&self, now: Timestamp) -> bool {
+        self.progress.outcome(now).is_final()
+    }
+
+    /// Returns the operation at a time.
+    pub fn report(&self, now: Timestamp, typical: &Typical) -> ProgressReport {
+        self.progress.report(now, typical)
+    }
+
+    /// Returns whether the end of the operation is that the cluster disappears.
+    pub fn is_deletion(&self) -> bool {
+        matches!(self.followed, Followed::Deletion { .. })
+    }
+
+    /// Returns whether the cluster is being created.
+    pub fn is_creation(&self) -> bool {
+        matches!(self.followed, Followed::Creation { .. })
+    }
+
+    /// Returns the operation for the page.
+    pub fn operation(&self) -> Operation {
+        match &self.followed {
+            Followed::Creation { .. } => Operation::Creation,
+            Followed::Deletion { .. } => Operation::Deletion,
+            Followed::Change { operation, .. } => Operation::Change(words(*operation).to_owned()),
+        }
+    }
+}
+
+/// Returns what a single look at a cluster shows of a running operation, such as what blocks it.
+pub fn outcome(cluster: &Cluster, create_timeout: Option<u32>, now: Timestamp) -> Option<Outcome> {
+    let mut following = Following::seen(cluster, create_timeout, now)?;
+    following.look(Some(cluster), None, now);
+    Some(following.progress.outcome(now))
+}
+
+/// Returns the operation that has led to a state of failure.
+fn failed(status: &Status, create_timeout: Option<u32>) -> Option<Followed> {
+    let Status::Known(activity, Phase::Failed) = status else {
+        return None;
+    };
+    // the state before is not known, and was another one
+    let before = Mark {
+        status: Status::Other(String::new()),
+        updated_at: None,
+    };
+    Some(match activity {
+        Activity::Create => Followed::Creation {
+            timeout_minutes: create_timeout
+                .filter(|minutes| *minutes > 0)
+                .unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
+        },
+        Activity::Delete => Followed::Deletion { before },
+        _ => Followed::Change {
+            operation: Request::Patch,
+            before,
+            goal: Goal::Unseen,
+        },
+    })
+}
+
+fn words(operation: Request) -> &'static str {
+    match operation {
+        Request::Patch => "Change",
+        Request::Resize => "Resize",
+        Request::Upgrade => "Upgrade",
+        Request::RotateCa => "Rotation of the CA",
+        Request::RotateCredential => "Rotation of the credential",
+        Request::CreateNodeGroup => "New node group",
+        Request::UpdateNodeGroup => "Change of a node group",
+        Request::DeleteNodeGroup => "Deletion of a node group",
+        Request::Delete => "Deletion",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::model;
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn a_creation_is_followed_from_its_beginning_until_another_operation_runs() {
+        let creating = model("CREATE_IN_PROGRESS");
+        let following = Following::next(None, &creating, None, at(0)).unwrap();
+        assert_eq!(following.operation(), Operation::Creation);
+        assert_eq!(Some(following.since()), creating.created_at);
+        let mut done = Following::next(Some(following), &model("CREATE_COMPLETE"), None, at(60));
+        let complete = model("CREATE_COMPLETE");
+        done.as_mut().unwrap().look(Some(&complete), None, at(60));
+        // its steps stay on the page
+        assert!(done.as_ref().unwrap().is_over(at(60)));
+        let next = Following::next(done, &model("UPDATE_IN_PROGRESS"), None, at(90)).unwrap();
+        assert_eq!(next.operation(), Operation::Change("Change".to_owned()));
+        let next = Following::next(Some(next), &model("DELETE_IN_PROGRESS"), None, at(99)).unwrap();
+        assert!(next.is_deletion());
+    }
+
+    #[test]
+    fn nothing_is_followed_on_a_settled_cluster_and_a_failure_is() {
+        assert!(Following::next(None, &model("CREATE_COMPLETE"), None, at(0)).is_none());
+        let failed = Following::next(None, &model("CREATE_FAILED"), None, at(0)).unwrap();
+        assert_eq!(failed.operation(), Operation::Creation);
+    }
+
+    #[test]
+    fn a_deletion_without_effect_for_30_seconds_is_reported() {
+        let before = model("CREATE_COMPLETE");
+        let followed = Followed::Deletion {
+            before: Mark::of(&before),
+        };
+        let mut following = Following::accepted(followed, Family::Heat, at(0));
+        for second in [2, 31] {
+            let next = Following::next(Some(following), &before, None, at(second));
+            following = next.unwrap();
+            following.look(Some(&before), Some(&[]), at(second));
+        }
+        let outcome = following.report(at(31), &Typical::new()).outcome;
+        assert!(matches!(outcome, Outcome::NotActedOn(_)), "{outcome:?}");
+    }
+}

@@ -1,0 +1,134 @@
+//! States and health of clusters in words.
+use portico_domain::panel::Health;
+use portico_lifecycle::status::{Activity, Phase, Status};
+use portico_openstack::magnum::HealthStatus;
+use std::collections::BTreeMap;
+
+/// Maximum number of reasons in one text.
+const MAX_REASONS: usize = 3;
+
+/// Returns a state of a cluster or node group in words.
+pub fn state(status: &Status) -> String {
+    use Activity::{Create, Delete, Rollback, Update};
+    let words = match status {
+        Status::Known(Create, Phase::InProgress) => "Being created",
+        Status::Known(Create, Phase::Failed) => "Creation failed",
+        Status::Known(Update, Phase::InProgress) => "Being changed",
+        Status::Known(Update, Phase::Failed) => "Change failed",
+        Status::Known(Delete, Phase::InProgress) => "Being deleted",
+        Status::Known(Delete, Phase::Failed) => "Deletion failed",
+        Status::Known(Delete, Phase::Complete) => "Deleted",
+        Status::Known(Rollback, Phase::InProgress) => "Being rolled back",
+        Status::Known(Rollback, Phase::Failed) => "Rollback failed",
+        Status::Known(_, Phase::Complete) => "Running",
+        Status::Known(_, Phase::InProgress) => "Busy",
+        Status::Known(_, Phase::Failed) => "Failed",
+        Status::Other(text) if text.is_empty() => "Requested",
+        Status::Other(text) => return text.replace('_', " ").to_lowercase(),
+    };
+    words.to_owned()
+}
+
+/// Returns the tone of a state. A cluster that runs and whose health is bad is a warning: Magnum's
+/// measure of health is not the state of the cluster.
+pub fn tone(status: &Status, health: Option<&HealthStatus>, is_blocked: bool) -> Health {
+    match status {
+        _ if is_blocked => Health::Warning,
+        Status::Known(_, Phase::Failed) => Health::Failed,
+        Status::Known(_, Phase::InProgress) => Health::Progressing,
+        Status::Known(_, Phase::Complete) if health == Some(&HealthStatus::Unhealthy) => {
+            Health::Warning
+        }
+        Status::Known(_, Phase::Complete) => Health::Ok,
+        Status::Other(text) if text.ends_with("_IN_PROGRESS") || text.is_empty() => {
+            Health::Progressing
+        }
+        Status::Other(_) => Health::Unknown,
+    }
+}
+
+/// Returns whether Magnum works on a cluster in this state.
+pub fn is_busy(status: &Status) -> bool {
+    match status {
+        Status::Known(_, phase) => *phase == Phase::InProgress,
+        // without a state it was just requested
+        Status::Other(text) => text.is_empty() || text.ends_with("_IN_PROGRESS"),
+    }
+}
+
+/// Returns the health that Magnum measured, the worst reason first.
+pub fn measured_health(
+    health: Option<&HealthStatus>,
+    reasons: &BTreeMap<String, String>,
+) -> String {
+    let words = match health {
+        None => return "Not measured".to_owned(),
+        Some(HealthStatus::Healthy) => return "Healthy".to_owned(),
+        Some(HealthStatus::Unhealthy) => "Unhealthy",
+        Some(HealthStatus::Unknown) => "Not known",
+        Some(HealthStatus::Other(word)) => word.as_str(),
+    };
+    // the API concerns all users of the cluster, a node only some
+    let (of_api, of_others): (Vec<_>, Vec<_>) = reasons
+        .iter()
+        .filter(|(_, text)| !is_good(text))
+        .partition(|(part, _)| part.as_str() == "api");
+    let bad: Vec<_> = of_api.into_iter().chain(of_others).collect();
+    let mut texts: Vec<_> = bad
+        .iter()
+        .take(MAX_REASONS)
+        .map(|(part, text)| reason(part, text))
+        .collect();
+    if bad.len() > MAX_REASONS {
+        texts.push(format!("{} more", bad.len() - MAX_REASONS));
+    }
+    if texts.is_empty() {
+        return words.to_owned();
+    }
+    format!("{words}: {}", texts.join("; "))
+}
+
+fn is_good(text: &str) -> bool {
+    ["ok", "true", "ready"].contains(&text.trim().to_lowercase().as_str())
+}
+
+fn reason(part: &str, text: &str) -> String {
+    match part.strip_suffix(".Ready") {
+        Some(node) if text.eq_ignore_ascii_case("false") => format!("{node} is not ready"),
+        _ => format!("{part}: {text}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_45_the_worst_reason_of_bad_health_is_first_and_in_words() {
+        let reasons = [
+            ("api", "error"),
+            ("node-0.Ready", "True"),
+            ("node-1.Ready", "False"),
+        ];
+        let reasons = reasons.map(|(part, text)| (part.to_owned(), text.to_owned()));
+        let text = measured_health(Some(&HealthStatus::Unhealthy), &BTreeMap::from(reasons));
+        assert_eq!(text, "Unhealthy: api: error; node-1 is not ready");
+    }
+
+    #[test]
+    fn case_46_health_that_is_not_measured_is_no_failure() {
+        assert_eq!(measured_health(None, &BTreeMap::new()), "Not measured");
+        let complete = Status::parse("CREATE_COMPLETE");
+        assert_eq!(tone(&complete, None, false), Health::Ok);
+        let unhealthy = HealthStatus::Unhealthy;
+        assert_eq!(tone(&complete, Some(&unhealthy), false), Health::Warning);
+    }
+
+    #[test]
+    fn a_state_of_another_release_is_shown_as_it_is() {
+        let unknown = Status::parse("MIGRATE_IN_PROGRESS");
+        assert_eq!(state(&unknown), "migrate in progress");
+        assert!(is_busy(&unknown));
+        assert_eq!(tone(&unknown, None, false), Health::Progressing);
+    }
+}
