@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn case_46_health_that_is_not_measured_is_no_failure() {
+    fn case_46_health_that_is_not_measured_is_not_a_failure() {
         assert_eq!(measured_health(None, &BTreeMap::new()), "Not measured");
         let complete = Status::parse("CREATE_COMPLETE");
         assert_eq!(tone(&complete, None, false), Health::Ok);

@@ -165,11 +165,8 @@ impl Feed {
             let token = self.state.lock().token().filter(|_| is_due);
             if let Some(token) = token {
                 let read = self.read(&token).await;
-                if let Err(refusal) = read
-                    && refusal.is_refusal()
-                    && !refusal.is_not_found()
-                {
-                    self.state.lock().fail(&refusal);
+                if read.is_err_and(|error| error.is_refusal() && !error.is_not_found()) {
+                    self.state.lock().refuse();
                 }
             }
         }

@@ -189,6 +189,7 @@ impl State {
 
     /// Notes that Magnum has no such cluster.
     pub fn miss(&mut self, now: Timestamp) {
+        self.read = Some(Instant::now());
         if self.seen.is_none() && self.requested.is_none() {
             return;
         }
@@ -200,7 +201,15 @@ impl State {
         }
     }
 
-    /// Notes that Magnum could not be asked, or refused the token.
+    /// Notes that Magnum refuses the token that was used. Each viewer is confirmed again then, with the
+    /// own token.
+    pub fn refuse(&mut self) {
+        self.read = Some(Instant::now());
+        self.asked = None;
+        self.confirmed.clear();
+    }
+
+    /// Notes that Magnum could not be asked.
     pub fn fail(&mut self, failure: &Error) {
         self.read = Some(Instant::now());
         self.failures = self.failures.saturating_add(1);
@@ -208,10 +217,6 @@ impl State {
             "{} The last known state is shown.",
             error::message(failure)
         ));
-        if failure.is_refusal() {
-            // the next viewer's token is tried
-            self.asked = None;
-        }
     }
 
     /// Notes an answer from which nothing follows.
