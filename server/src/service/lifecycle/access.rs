@@ -1,11 +1,6 @@
 //! Access to the cloud's Magnum and the services beside it: what all requests share. It holds no token;
 //! each call takes the token of the user who acts.
-use super::{
-    attempts::Attempts,
-    error,
-    feeds::{Accepted, Feeds},
-    viewer::Viewer,
-};
+use super::{attempts::Attempts, error, feeds::Feeds, viewer::Viewer};
 use crate::{
     caller::Caller,
     config::enrolment::EnrolmentConfig,
@@ -100,12 +95,6 @@ impl MagnumAccess {
         };
         let token = self.scoped(&keystone.token, &project.id).await?;
         Ok(Viewer::new(token, caller.identity()))
-    }
-
-    /// Follows a request that the viewer has sent and Magnum has accepted, so that it is reported if Magnum
-    /// does not act on it.
-    pub async fn accepted(&self, viewer: &Viewer, cluster: Uuid, request: Accepted) {
-        self.feeds.accepted(viewer, cluster, request).await;
     }
 
     /// Returns the usual duration of a creation with a template in seconds, from those that were observed;

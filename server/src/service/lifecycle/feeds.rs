@@ -11,7 +11,6 @@ use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
-use portico_lifecycle::{driver::Family, progress::Followed};
 use portico_openstack::rest::Error;
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -37,12 +36,12 @@ struct Shared {
 
 /// A request of the panel that Magnum has accepted.
 #[derive(Clone, Debug)]
-pub struct Accepted {
-    /// The name of the cluster.
-    pub name: String,
-    pub followed: Followed,
-    pub family: Family,
-    pub at: Timestamp,
+pub enum Accepted {
+    Creation {
+        /// Of the cluster.
+        name: String,
+    },
+    Deletion,
 }
 
 /// The followed clusters.
@@ -86,11 +85,11 @@ impl Feeds {
         feed.view().ok_or_else(feed::not_found)
     }
 
-    /// Follows a request from now on, so that its page has the time at which it was accepted, and
-    /// reports if Magnum does not act on it. The viewer has sent it.
-    pub async fn accepted(&self, viewer: &Viewer, cluster: Uuid, request: Accepted) {
+    /// Follows a request that the viewer has sent just now, so that its page has the time at which it was
+    /// accepted, and reports if Magnum does not act on it.
+    pub async fn accepted(&self, viewer: &Viewer, cluster: Uuid, request: &Accepted) {
         let feed = self.feed(viewer, cluster).await;
-        feed.accept(viewer, request);
+        feed.accept(viewer, request, Timestamp::now());
         feed.follow();
     }
 

@@ -25,8 +25,32 @@ pub struct Following {
 const MAX_FIRST_LOOK: SignedDuration = SignedDuration::from_secs(15);
 
 impl Following {
+    /// Follows the creation of a cluster of which Magnum has no record yet.
+    pub fn requested(at: Timestamp) -> Self {
+        let followed = Followed::Creation {
+            timeout_minutes: DEFAULT_CREATE_TIMEOUT_MINUTES,
+        };
+        Self::accepted(followed, Family::Unknown, at)
+    }
+
+    /// Returns the same creation for the record that Magnum has now.
+    pub fn recorded(self, cluster: &Cluster, create_timeout: Option<u32>) -> Self {
+        let followed = Followed::Creation {
+            timeout_minutes: minutes(create_timeout),
+        };
+        Self::accepted(followed, cluster.driver.family, self.since)
+    }
+
+    /// Follows the deletion of a cluster; `before` is the cluster before the request.
+    pub fn deletion(before: &Cluster, at: Timestamp) -> Self {
+        let followed = Followed::Deletion {
+            before: Mark::of(before),
+        };
+        Self::accepted(followed, before.driver.family, at)
+    }
+
     /// Follows a request that Magnum has accepted.
-    pub fn accepted(followed: Followed, family: Family, at: Timestamp) -> Self {
+    fn accepted(followed: Followed, family: Family, at: Timestamp) -> Self {
         Self {
             progress: Progress::new(followed.clone(), family, at),
             followed,
@@ -164,9 +188,7 @@ fn failed(status: &Status, create_timeout: Option<u32>) -> Option<Followed> {
     };
     Some(match activity {
         Activity::Create => Followed::Creation {
-            timeout_minutes: create_timeout
-                .filter(|minutes| *minutes > 0)
-                .unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
+            timeout_minutes: minutes(create_timeout),
         },
         Activity::Delete => Followed::Deletion { before },
         _ => Followed::Change {
@@ -175,6 +197,13 @@ fn failed(status: &Status, create_timeout: Option<u32>) -> Option<Followed> {
             goal: Goal::Unseen,
         },
     })
+}
+
+/// Returns the time limit of a creation.
+fn minutes(create_timeout: Option<u32>) -> u32 {
+    create_timeout
+        .filter(|minutes| *minutes > 0)
+        .unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES)
 }
 
 fn words(operation: Request) -> &'static str {
@@ -227,10 +256,7 @@ mod tests {
     #[test]
     fn a_deletion_without_effect_for_30_seconds_is_reported() {
         let before = model("CREATE_COMPLETE");
-        let followed = Followed::Deletion {
-            before: Mark::of(&before),
-        };
-        let mut following = Following::accepted(followed, Family::Heat, at(0));
+        let mut following = Following::deletion(&before, at(0));
         for second in [2, 31] {
             let next = Following::next(Some(following), &before, None, at(second));
             following = next.unwrap();

@@ -249,10 +249,15 @@ fn missing(features: Features) -> Vec<MissingFeature> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::access::MagnumParts;
+    use super::super::attempts::NoAttempts;
+    use super::super::stand_in::{Mode, StandIn};
     use super::super::{error::tests::failed, fixtures};
     use super::*;
     use portico_openstack::rest::{Cut, VersionRange};
+    use portico_openstack::{KeystoneConfig, keystone};
     use serde_json::json;
+    use std::sync::Arc;
 
     fn features(max: &str) -> Features {
         Features::of(VersionRange {
@@ -287,6 +292,25 @@ mod tests {
             "Node groups: needs version 1.9 of Magnum's API, this cloud has 1.8."
         );
         assert!(super::missing(features("1.14")).is_empty());
+    }
+
+    #[tokio::test]
+    async fn case_07_an_administrator_sees_the_clusters_of_the_project_only() {
+        let magnum = StandIn::start(Mode::Cluster(fixtures::json("CREATE_COMPLETE"))).await;
+        let keystone = KeystoneConfig::new("http://127.0.0.1:1/v3".parse().unwrap());
+        let section = json!({"sealing_key_file": "key.pub", "sources": ["magnum"]});
+        let access = MagnumAccess::new(MagnumParts {
+            clients: magnum.clients.clone(),
+            keystone: keystone::Client::new(&keystone).unwrap(),
+            section: serde_json::from_value(section).unwrap(),
+            attempts: Arc::new(NoAttempts),
+        });
+        let root = magnum.viewer("root", &["admin"]);
+        let answers = Answers::read(&access.unwrap(), &root).await.unwrap();
+        let names: Vec<_> = answers.clusters.items.iter().map(|one| one.uuid).collect();
+        assert_eq!(names, [fixtures::CLUSTER]);
+        // templates and quota, which this Magnum does not have
+        assert_eq!(answers.gaps().len(), 2);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use list::list;
-pub use progress::progress;
+pub use progress::{follow, progress};
 pub use viewer::Viewer;
 
 use super::error::ServiceError;

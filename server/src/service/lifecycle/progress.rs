@@ -1,7 +1,7 @@
 //! The running operation of a cluster, read by one poller for all of its viewers.
 use super::{
     card, enrolment_state, error,
-    feeds::View,
+    feeds::{Accepted, View},
     managed::{self, Known},
     viewer::Viewer,
 };
@@ -61,6 +61,17 @@ pub async fn progress(
         outdated: view.outdated,
         changed: (!is_known).then(|| Box::new(content)),
     })
+}
+
+/// Follows a request that the caller has sent just now and Magnum has accepted, so that its page reports if
+/// Magnum does not act on it. Another replica follows it from what the state of the cluster shows.
+pub async fn follow(services: &Services, caller: &Caller, cluster: Uuid, request: &Accepted) {
+    let Ok(access) = services.magnum() else {
+        return;
+    };
+    if let Ok(viewer) = access.viewer(caller).await {
+        access.feeds.accepted(&viewer, cluster, request).await;
+    }
 }
 
 /// Returns that the caller's project has no such cluster.

@@ -2,7 +2,11 @@
 use super::PanelService;
 use crate::{
     caller::audit::{self, Outcome},
-    service::{enrolment, error::ServiceError, lifecycle},
+    service::{
+        enrolment,
+        error::ServiceError,
+        lifecycle::{self, Accepted},
+    },
 };
 use app::{
     error::{UiError, UiErrorKind},
@@ -48,6 +52,11 @@ impl Lifecycle for PanelService {
             Err(error) => (Uuid::nil(), outcome_of(error)),
         };
         audit::record(&self.caller, "create_cluster", cluster, &form.name, outcome);
+        if matches!(answer, Ok(CreationOutcome::Accepted { .. })) {
+            let name = form.name.clone();
+            let request = Accepted::Creation { name };
+            lifecycle::follow(&self.services, &self.caller, cluster, &request).await;
+        }
         self.ui(answer)
     }
 
@@ -90,6 +99,9 @@ impl Lifecycle for PanelService {
             Err(error) => outcome_of(error),
         };
         audit::record(caller, "delete_cluster", cluster, &typed, outcome);
+        if matches!(answer, Ok(DeletionOutcome::Accepted(_))) {
+            lifecycle::follow(services, caller, cluster, &Accepted::Deletion).await;
+        }
         self.ui(answer)
     }
 

@@ -1,5 +1,5 @@
 //! One followed cluster: its poller, and the viewers that join.
-use super::super::{following::Following, managed, viewer::Viewer, words};
+use super::super::{managed, viewer::Viewer, words};
 use super::state::{Details, Seen, State, View};
 use super::{Accepted, POLLERS, POLLS, Shared};
 use jiff::Timestamp;
@@ -99,18 +99,21 @@ impl Feed {
         Err(error)
     }
 
-    /// Follows a request that the viewer has sent.
-    pub fn accept(&self, viewer: &Viewer, request: Accepted) {
+    /// Follows a request that the viewer has sent, and Magnum accepted at a time.
+    pub fn accept(&self, viewer: &Viewer, request: &Accepted, at: Timestamp) {
         let second = self.shared.second;
-        let following = Following::accepted(request.followed, request.family, request.at);
-        let new = following
-            .is_creation()
-            .then(|| self.requested(viewer, &request.name, request.at))
-            .flatten();
         let mut state = self.state.lock();
+        // Magnum has accepted a change by this user
         state.confirm(viewer.key(), second);
         state.ask(viewer, second);
-        state.accept(following, new);
+        match request {
+            Accepted::Creation { name } => {
+                if let Some(new) = self.requested(viewer, name, at) {
+                    state.accept_creation(new, at);
+                }
+            }
+            Accepted::Deletion => state.accept_deletion(at),
+        }
         drop(state);
         self.wake.notify_one();
     }

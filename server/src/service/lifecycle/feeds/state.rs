@@ -136,15 +136,30 @@ impl State {
         self.asked.as_ref().map(|(token, _)| token.clone())
     }
 
-    /// Follows a request; `new` is the cluster as it was requested.
-    pub fn accept(&mut self, following: Following, new: Option<Seen>) {
-        let at = following.since();
-        self.following = Some(following);
-        if self.seen.is_none() {
-            self.requested = new;
-            self.observed_at.get_or_insert(at);
+    /// Follows a creation; `new` is the cluster as it was requested. A cluster that Magnum has shown is
+    /// followed already.
+    pub fn accept_creation(&mut self, new: Seen, at: Timestamp) {
+        if self.seen.is_some() {
+            return;
         }
-        // the next look is due at once
+        self.following = Some(Following::requested(at));
+        self.requested = Some(new);
+        self.observed_at = Some(at);
+        self.look_at_once();
+    }
+
+    /// Follows a deletion, unless Magnum has shown that it runs: that is followed already.
+    pub fn accept_deletion(&mut self, at: Timestamp) {
+        if let Some(seen) = &self.seen
+            && !seen.model.status.is_deletion()
+        {
+            self.following = Some(Following::deletion(&seen.model, at));
+        }
+        self.look_at_once();
+    }
+
+    /// Makes the next look due at once.
+    fn look_at_once(&mut self) {
         self.read = None;
         self.groups_read = None;
     }
@@ -164,7 +179,6 @@ impl State {
     pub fn observe(&mut self, seen: Seen, details: Details, now: Timestamp) -> Option<&Following> {
         self.answered(now);
         self.is_gone = false;
-        self.requested = None;
         if let Some(groups) = details.groups {
             self.groups = Arc::new(groups);
             self.groups_read = Some(Instant::now());
@@ -174,7 +188,11 @@ impl State {
         }
         self.cloud = details.cloud.or(self.cloud);
         let timeout = seen.cluster.create_timeout;
-        let current = self.following.take();
+        let mut current = self.following.take();
+        if self.requested.take().is_some() {
+            // which steps there are depends on the driver, which is known now
+            current = current.map(|one| one.recorded(&seen.model, timeout));
+        }
         let was_over = current.as_ref().is_none_or(|one| one.is_over(now));
         self.following = Following::next(current, &seen.model, timeout, now);
         // without a complete list, a group that it lacks may exist

@@ -2,7 +2,7 @@ use super::super::attempts::NoAttempts;
 use super::super::fixtures::{self, CLUSTER};
 use super::super::stand_in::{Mode, StandIn, creating};
 use super::*;
-use portico_lifecycle::progress::{Mark, Outcome, Typical};
+use portico_lifecycle::progress::{Outcome, Typical};
 use serde_json::json;
 use std::time::Instant;
 
@@ -107,18 +107,9 @@ async fn the_end_of_a_deletion_is_shown_to_those_who_come_later() {
         magnum.viewer("ada", &["member"]),
         magnum.viewer("bob", &["reader"]),
     );
-    let view = feeds.look(&ada, CLUSTER).await.unwrap();
-    let followed = Followed::Deletion {
-        before: Mark::of(&view.model),
-    };
-    let request = Accepted {
-        name: "shop".to_owned(),
-        followed,
-        family: view.model.driver.family,
-        at: Timestamp::now(),
-    };
+    feeds.look(&ada, CLUSTER).await.unwrap();
     magnum.set(Mode::Missing);
-    feeds.accepted(&ada, CLUSTER, request).await;
+    feeds.accepted(&ada, CLUSTER, &Accepted::Deletion).await;
     let view = until(&feeds, &ada, |view| view.is_gone).await;
     let report = view
         .following
@@ -136,15 +127,10 @@ async fn case_17_a_new_cluster_has_a_page_before_magnum_has_its_record() {
     let magnum = StandIn::start(Mode::Missing).await;
     let feeds = feeds(&magnum);
     let ada = magnum.viewer("ada", &["member"]);
-    let request = Accepted {
+    let request = Accepted::Creation {
         name: "shop".to_owned(),
-        followed: Followed::Creation {
-            timeout_minutes: 60,
-        },
-        family: Family::Heat,
-        at: Timestamp::now(),
     };
-    feeds.accepted(&ada, CLUSTER, request).await;
+    feeds.accepted(&ada, CLUSTER, &request).await;
     let view = feeds.look(&ada, CLUSTER).await.unwrap();
     assert_eq!(view.cluster.name, "shop");
     assert!(!view.is_gone);
