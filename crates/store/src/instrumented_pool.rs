@@ -16,11 +16,12 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares the list with the migrations.
-const TABLES: [&str; 25] = [
+const TABLES: [&str; 26] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
     "authorization_codes",
+    "cluster_creation_attempts",
     "device_codes",
     "enrolled_cluster_feed",
     "enrolled_clusters",

@@ -19,6 +19,7 @@ mod browser_marks;
 mod cause;
 mod changes;
 mod config;
+mod creation_attempts;
 mod database;
 mod device_codes;
 mod enrolled_clusters;
@@ -60,6 +61,10 @@ pub use browser_marks::BrowserMarks;
 pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use config::StoreConfig;
+pub use creation_attempts::{
+    AttemptKey, AttemptLease, AttemptState, BegunAttempt, CreationAttempt, CreationAttempts,
+    NewCreationAttempt,
+};
 pub use device_codes::{DeviceCodes, DevicePoll, DeviceRequest, NewDeviceCode, StartedDevice};
 pub use enrolled_clusters::{AllEnrolledClusters, EnrolledClusters};
 pub use error::StoreError;

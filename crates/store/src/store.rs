@@ -7,9 +7,10 @@ use crate::shared::Shared;
 use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, DeviceCodes, EnrolledClusters,
-    Handovers, KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens,
-    SavedForms, SessionCredentials, Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, CreationAttempts, DeviceCodes,
+    EnrolledClusters, Handovers, KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows,
+    ProviderTokens, SavedForms, SessionCredentials, Sessions, SignInAccounts, SignInFlows,
+    Throttle, TotpMarks,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -101,6 +102,9 @@ accessors! {
 
     /// Returns the clusters that users enrolled; on a SQL database only.
     pub fn enrolled_clusters -> EnrolledClusters;
+
+    /// Returns the requests for new clusters; on a SQL database only.
+    pub fn creation_attempts -> CreationAttempts;
 
     /// Returns the audit log.
     pub fn audit -> Audit;

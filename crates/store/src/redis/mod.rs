@@ -17,6 +17,7 @@ mod binding;
 mod changes;
 mod codes;
 mod connection;
+mod creation_attempts;
 mod database;
 mod device_codes;
 mod enrolled_clusters;

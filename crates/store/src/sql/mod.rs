@@ -5,6 +5,7 @@ mod audit_filter;
 mod authorization_codes;
 mod changes;
 mod connection;
+mod creation_attempts;
 mod database;
 mod device_codes;
 mod enrolled_clusters;

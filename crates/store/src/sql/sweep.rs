@@ -22,6 +22,10 @@ impl Sweep for SqlStore {
                 "DELETE FROM namespace_candidates WHERE expires_at <= $1",
                 now,
             ),
+            (
+                "DELETE FROM cluster_creation_attempts WHERE expires_at <= $1",
+                now,
+            ),
             ("DELETE FROM saved_forms WHERE expires_at <= $1", now),
             ("DELETE FROM device_codes WHERE expires_at <= $1", now),
             (

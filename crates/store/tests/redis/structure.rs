@@ -300,3 +300,19 @@ async fn enrolled_clusters_need_a_sql_database() {
     assert!(all.remove(cluster.id).await.is_err());
     assert!(all.all().await.is_err());
 }
+
+#[tokio::test]
+async fn creations_of_clusters_need_a_sql_database() {
+    use crate::suite::creation_attempts::{attempt, lease};
+    use portico_store::StoreError;
+    let database = super::database().await;
+    let attempts = database.store.creation_attempts();
+    let now = crate::suite::fixtures::at(0);
+    let error = attempts
+        .begin(&attempt(1), lease(7), now)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::NeedsSql { .. }), "{error}");
+    let key = attempt(1).key;
+    assert!(attempts.forget(&key, lease(7).holder).await.is_err());
+}

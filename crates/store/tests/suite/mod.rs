@@ -4,6 +4,7 @@ pub mod audit_tampering;
 pub mod browser_marks;
 pub mod changes;
 pub mod command_line;
+pub mod creation_attempts;
 pub mod enrolled_clusters;
 pub mod fixtures;
 pub mod keystone_tokens;
@@ -171,6 +172,12 @@ macro_rules! each_sql_test {
             enrolled_clusters: a_change_that_changes_nothing_keeps_the_sequence
             enrolled_clusters: a_cluster_that_kube_auth_would_refuse_is_not_stored
             enrolled_clusters: changes_of_clusters_made_at_once_have_a_sequence_each
+            creation_attempts: an_attempt_keeps_its_state_for_the_next_run
+            creation_attempts: one_run_at_a_time_works_on_an_attempt
+            creation_attempts: attempts_begun_at_once_have_one_run
+            creation_attempts: an_attempt_belongs_to_its_user_and_project
+            creation_attempts: the_attempt_of_a_cluster_is_found_until_it_is_complete
+            creation_attempts: an_attempt_is_stored_for_a_week_after_its_last_change
             structure: migrations_go_up_down_and_up
             structure: a_database_without_migrations_is_noticed
         }
