@@ -18,7 +18,7 @@ pub(crate) const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 7);
 #[async_trait]
 pub trait CreationAttempts: Send + Sync {
     /// Stores an attempt, unless it is stored already, and acquires its lease unless another run
-    /// holds it. Name and specification of a stored attempt do not change.
+    /// holds it. Name and specification do not change once it was sent.
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.

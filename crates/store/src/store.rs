@@ -192,6 +192,12 @@ impl Store {
         Ok(all)
     }
 
+    /// Returns whether this is a SQL database: Redis does not store what must not be lost, such as
+    /// enrolled clusters.
+    pub fn has_sql(&self) -> bool {
+        matches!(self.backend, Backend::Sql(_))
+    }
+
     /// Closes every connection after the waiting audit entries have been written.
     pub async fn close(&self) {
         self.database().close().await;

@@ -43,7 +43,9 @@ impl CreationAttempts for SqlStore {
         .map_err(StoreError::database(BEGIN))?;
         let query = format!(
             "UPDATE cluster_creation_attempts
-             SET lease_holder = $1, lease_until_millis = $2
+             SET lease_holder = $1, lease_until_millis = $2,
+                 cluster_name = CASE WHEN state = 'not_sent' THEN $7 ELSE cluster_name END,
+                 specification = CASE WHEN state = 'not_sent' THEN $8 ELSE specification END
              WHERE project_id = $3 AND user_id = $4 AND attempt_id = $5
                  AND (lease_until_millis IS NULL OR lease_until_millis <= $6)
              RETURNING {COLUMNS}"
@@ -55,6 +57,8 @@ impl CreationAttempts for SqlStore {
             .bind(key.user_id.as_str())
             .bind(key.attempt.to_string())
             .bind(now.as_millisecond())
+            .bind(new.cluster_name.as_str())
+            .bind(new.specification.as_str())
             .fetch_optional(&self.pool)
             .await
             .map_err(StoreError::database(BEGIN))?;

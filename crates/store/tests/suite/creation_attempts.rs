@@ -40,7 +40,15 @@ async fn yours(database: &Database, number: u128, holder: u128, second: i64) -> 
 
 pub async fn an_attempt_keeps_its_state_for_the_next_run(database: &Database) {
     let attempts = database.store.creation_attempts();
+    let earlier = NewCreationAttempt {
+        cluster_name: "before".to_owned(),
+        ..attempt(1)
+    };
+    let begun = attempts.begin(&earlier, lease(6), at(-30)).await.unwrap();
+    assert!(matches!(begun, BegunAttempt::Yours(_)), "{begun:?}");
+    // nothing was sent, and the form has changed
     let begun = yours(database, 1, 7, 0).await;
+    assert_eq!(begun.cluster_name, "shop");
     assert_eq!(begun.state, AttemptState::NotSent);
     assert_eq!(begun.sent_at, None);
     let key = attempt(1).key;
