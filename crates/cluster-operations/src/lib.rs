@@ -1,10 +1,12 @@
-//! Reads of a cloud for the lifecycle of Magnum's clusters, with the token of the user who acts: the
-//! clients, what the project uses, and what belongs to a cluster, as values of `portico-lifecycle`. The
-//! command line and the panel share it; neither a token nor any state is stored here.
+//! Calls of a cloud for the lifecycle of Magnum's clusters, with the token of the user who acts: the
+//! clients, what the project uses, and what belongs to a cluster, as values of `portico-lifecycle`, and
+//! the requests of a plan's steps. The command line and the panel share it; neither a token nor any
+//! state is stored here.
 pub mod clients;
 pub mod explanation;
 pub mod items;
 pub mod mapping;
+pub mod steps;
 pub mod usages;
 
 pub use clients::Clients;

@@ -3,6 +3,7 @@ use super::exit_code;
 use crate::direct_error::DirectError;
 use crate::error::CommandError;
 use crate::output::OutputError;
+use portico_cluster_operations::steps::StepError;
 use portico_lifecycle::idempotency::LostResponse;
 use portico_lifecycle::spec::{CommandLineError, SpecError};
 use portico_openstack::rest::{self, EndpointError, ErrorKind};
@@ -70,6 +71,15 @@ pub enum ClusterError {
 impl From<CommandLineError> for ClusterError {
     fn from(error: CommandLineError) -> Self {
         Self::Usage(error.to_string())
+    }
+}
+
+impl From<StepError> for ClusterError {
+    fn from(error: StepError) -> Self {
+        match error {
+            StepError::Service(error) => Self::Service(*error),
+            StepError::Request(_) => Self::Usage(error.to_string()),
+        }
     }
 }
 

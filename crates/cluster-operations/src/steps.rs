@@ -1,0 +1,123 @@
+//! Sends the request of one step of a plan.
+use crate::clients::Clients;
+use portico_lifecycle::plan::Action;
+use portico_lifecycle::spec::{DEFAULT_GROUP, NodeGroupSpec, node_group_request};
+use portico_openstack::magnum::{
+    MaxNodeCount, NewNodeGroup, NodeGroupChange, NodeTaint, Resize, Upgrade,
+};
+use portico_openstack::rest::{Error, ScopedToken};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// How many nodes an upgrade replaces at once.
+const UPGRADE_BATCH_SIZE: u32 = 1;
+
+/// A step whose request was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum StepError {
+    /// Magnum refuses, or does not answer.
+    #[error("{0}")]
+    Service(Box<Error>),
+    /// The request of the step cannot be made.
+    #[error("the request is invalid: {0}")]
+    Request(#[from] serde_json::Error),
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self::Service(Box::new(error))
+    }
+}
+
+/// Sends the request of a step for an existing cluster. A creation is not one: nothing is sent for it.
+///
+/// # Errors
+/// [`StepError`].
+pub async fn send(
+    clients: &Clients,
+    token: &ScopedToken,
+    action: &Action,
+    cluster: Uuid,
+) -> Result<(), StepError> {
+    let magnum = &clients.magnum;
+    let target = Target {
+        clients,
+        token,
+        cluster,
+    };
+    match action {
+        Action::Create => {}
+        Action::CreateGroup(group) => {
+            let body: NewNodeGroup = serde_json::from_value(node_group_request(group).into())?;
+            magnum.create_node_group(token, cluster, &body).await?;
+        }
+        Action::SetBounds { group, min, max } => {
+            let change = NodeGroupChange {
+                min_node_count: Some(*min),
+                max_node_count: max.map(MaxNodeCount::Limit),
+                ..NodeGroupChange::default()
+            };
+            target.change_group(group, &change).await?;
+        }
+        Action::SetLabelsAndTaints(group) => {
+            let change = NodeGroupChange {
+                node_labels: Some(group.labels.clone()),
+                node_taints: Some(taints(group)?),
+                ..NodeGroupChange::default()
+            };
+            target.change_group(&group.name, &change).await?;
+        }
+        Action::Resize { group, to, .. } => {
+            let resize = Resize {
+                node_count: *to,
+                nodes_to_remove: Vec::new(),
+                node_group: Some(target.group_id(group).await?),
+            };
+            magnum.resize_cluster(token, cluster, &resize).await?;
+        }
+        Action::Upgrade { template } => {
+            let upgrade = Upgrade {
+                cluster_template: serde_json::from_value(Value::String(template.clone()))?,
+                node_group: target.group_id(DEFAULT_GROUP).await?,
+                max_batch_size: UPGRADE_BATCH_SIZE,
+            };
+            magnum.upgrade_cluster(token, cluster, &upgrade).await?;
+        }
+        Action::DeleteGroup { group } => {
+            let id = target.group_id(group).await?;
+            magnum.delete_node_group(token, cluster, id).await?;
+        }
+    }
+    Ok(())
+}
+
+/// The cluster whose node groups are changed.
+struct Target<'a> {
+    clients: &'a Clients,
+    token: &'a ScopedToken,
+    cluster: Uuid,
+}
+
+impl Target<'_> {
+    async fn change_group(&self, group: &str, change: &NodeGroupChange) -> Result<(), Error> {
+        let id = self.group_id(group).await?;
+        let magnum = &self.clients.magnum;
+        magnum
+            .change_node_group(self.token, self.cluster, id, change)
+            .await
+    }
+
+    async fn group_id(&self, name: &str) -> Result<Uuid, Error> {
+        let magnum = &self.clients.magnum;
+        let found = magnum
+            .node_group_named(self.token, self.cluster, name)
+            .await?;
+        Ok(found.uuid)
+    }
+}
+
+/// The taints of the request of a node group.
+fn taints(group: &NodeGroupSpec) -> Result<Vec<NodeTaint>, StepError> {
+    let body: NewNodeGroup = serde_json::from_value(node_group_request(group).into())?;
+    Ok(body.node_taints)
+}
