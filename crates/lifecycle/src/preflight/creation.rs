@@ -12,8 +12,8 @@ use crate::{
     spec::{ClusterDocument, ClusterSpec, Exposure, validate},
 };
 
-/// The least that kubeadm runs with.
-const MINIMUM: FlavorSize = FlavorSize {
+/// The smallest flavor of a node: the least that kubeadm runs with.
+pub const MIN_FLAVOR: FlavorSize = FlavorSize {
     vcpus: 2,
     ram_mib: 2048,
 };
@@ -95,12 +95,12 @@ fn specification(context: &CreationContext<'_>, checks: &mut Checks) {
 }
 
 fn flavor(name: &str, size: FlavorSize, family: Family, checks: &mut Checks) {
-    if size.vcpus >= MINIMUM.vcpus && size.ram_mib >= MINIMUM.ram_mib {
+    if size.vcpus >= MIN_FLAVOR.vcpus && size.ram_mib >= MIN_FLAVOR.ram_mib {
         return;
     }
     let text = format!(
         "The flavor {name} has {} vCPUs and {} MiB of RAM; Kubernetes needs {} and {}.",
-        size.vcpus, size.ram_mib, MINIMUM.vcpus, MINIMUM.ram_mib
+        size.vcpus, size.ram_mib, MIN_FLAVOR.vcpus, MIN_FLAVOR.ram_mib
     );
     // this driver refuses it; with the others the nodes may fail to join
     if family == Family::CapiHelm {

@@ -4,7 +4,7 @@ mod deletion;
 mod resize;
 mod upgrade;
 
-pub use creation::{CreationContext, before_creation};
+pub use creation::{CreationContext, MIN_FLAVOR, before_creation};
 pub use deletion::{DeletionContext, before_deletion};
 pub use resize::{ResizeContext, before_resize};
 pub use upgrade::{Reading, UpgradeContext, before_upgrade};
