@@ -7,6 +7,8 @@ mod access;
 mod api_server;
 mod attempts;
 mod card;
+#[cfg(test)]
+mod changing_magnum;
 mod creation;
 mod deletion;
 mod durations;
@@ -23,6 +25,7 @@ mod pace;
 mod progress;
 #[cfg(test)]
 mod stand_in;
+mod stored_attempts;
 mod viewer;
 mod words;
 
@@ -34,6 +37,7 @@ pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use list::list;
 pub use progress::{follow, progress};
+pub use stored_attempts::StoredAttempts;
 pub use viewer::Viewer;
 
 use super::error::ServiceError;

@@ -1,0 +1,22 @@
+//! The form for a new cluster, and its creation.
+mod attempt;
+mod continuation;
+mod file;
+mod form;
+mod mapping;
+mod options;
+mod outcome;
+mod review;
+mod send;
+mod templates;
+#[cfg(test)]
+mod tests;
+
+pub use continuation::{continue_creation, stored_steps};
+pub use file::read_file;
+pub use mapping::plain_check;
+pub use options::options;
+pub use review::review;
+pub use send::create;
+
+pub(super) use attempt::of_store;

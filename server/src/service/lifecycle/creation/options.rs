@@ -1,0 +1,243 @@
+//! What the form for a new cluster offers.
+use super::{mapping, templates};
+use crate::{
+    caller::Caller,
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{access::MagnumAccess, error, viewer::Viewer},
+    },
+};
+use jiff::{Timestamp, tz::TimeZone};
+use portico_cluster_operations::{Clients, usages::usages};
+use portico_domain::panel::{
+    Reading, Refusal,
+    lifecycle::{
+        ActionOffer, ClusterAction, CreationOptions, FlavorOption, LabelOption, MissingFeature,
+        NetworkOption, SubnetOption,
+    },
+};
+use portico_lifecycle::{
+    driver::{ApiVersion, Cloud},
+    labels::{KNOWN, KnownLabel, Values},
+    quota::Usages,
+    rights::Call,
+    spec::field_of_label,
+};
+use portico_openstack::{
+    magnum::{Cluster, Features},
+    neutron::Network,
+    nova::Flavor,
+    rest::{Error, ErrorKind, Listing, ScopedToken},
+};
+
+/// Maximum number of networks whose subnets are read: each is one request.
+const MAX_NETWORKS: usize = 50;
+
+/// Returns what the form offers. A service besides Magnum that does not answer leaves a gap.
+///
+/// # Errors
+/// Those of [`crate::service::lifecycle::list()`].
+pub async fn options(
+    services: &Services,
+    caller: &Caller,
+) -> Result<CreationOptions, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let (clients, token) = (&access.clients, &viewer.token);
+    let mut gaps = Gaps::default();
+    let (features, templates, project, images, flavors, keypairs, networks, zones) = tokio::join!(
+        clients.magnum.features(token),
+        clients.magnum.templates(token),
+        project(clients, token),
+        clients.glance.images(token),
+        clients.nova.flavors(token),
+        clients.nova.key_pairs(token),
+        networks(clients, token),
+        clients.nova.availability_zones(token),
+    );
+    let features = features.map_err(|error| error::of_service(&error))?;
+    let templates = templates.map_err(|error| error::of_service(&error))?;
+    let (clusters, usages) = project?;
+    let templates = gaps.items("templates", templates);
+    let clusters = gaps.items("clusters", clusters);
+    let images = match images {
+        Ok(images) => gaps.items("images", images),
+        Err(error) => {
+            gaps.0.push(format!(
+                "The images could not be read, so the version of some templates is not known. {}",
+                error::message(&error)
+            ));
+            Vec::new()
+        }
+    };
+    let sources = templates::Sources {
+        cloud: Cloud {
+            api: ApiVersion(features.version.minor),
+            release: None,
+        },
+        clusters: &clusters,
+        images: &images,
+        today: TimeZone::UTC.to_datetime(Timestamp::now()).date(),
+    };
+    let mut taken_names: Vec<_> = clusters.iter().map(|one| one.name.clone()).collect();
+    taken_names.sort();
+    taken_names.dedup();
+    Ok(CreationOptions {
+        creation: offer(access, &viewer),
+        templates: templates::cards(&templates, &sources),
+        flavors: reading(flavors.map(|listing| flavor_options(&gaps.items("flavors", listing)))),
+        keypairs: reading(keypairs.map(|pairs| pairs.into_iter().map(|one| one.name).collect())),
+        networks: reading(networks),
+        zones: reading(zones.map(|zones| {
+            let zones = zones.into_iter().filter(|zone| zone.available);
+            zones.map(|zone| zone.name).collect()
+        })),
+        quotas: mapping::quotas(&usages),
+        labels: KNOWN.iter().filter_map(label_option).collect(),
+        taken_names,
+        client_address: None,
+        missing: missing(features),
+        gaps: gaps.0,
+    })
+}
+
+/// Returns the clusters of the project, and what it uses.
+async fn project(
+    clients: &Clients,
+    token: &ScopedToken,
+) -> Result<(Listing<Cluster>, Usages), ServiceError> {
+    let clusters = clients.magnum.clusters(token).await;
+    let clusters = clusters.map_err(|error| error::of_service(&error))?;
+    let count = clusters.cut.is_none().then_some(clusters.items.len());
+    let usages = usages(clients, token, count).await;
+    Ok((clusters, usages))
+}
+
+/// Returns whether the viewer may create a cluster here.
+fn offer(access: &MagnumAccess, viewer: &Viewer) -> ActionOffer {
+    let storage = access.attempts.store().is_none().then(|| {
+        "Clusters cannot be created here: the operator has to give Portico a SQL database. `portico \
+         cluster create` works without it."
+            .to_owned()
+    });
+    ActionOffer {
+        action: ClusterAction::Create,
+        refusal: viewer.refusal(Call::CreateCluster, None).or(storage),
+    }
+}
+
+/// Lists that are not complete, as sentences.
+#[derive(Default)]
+struct Gaps(Vec<String>);
+
+impl Gaps {
+    fn items<T>(&mut self, what: &str, listing: Listing<T>) -> Vec<T> {
+        if let Some(cut) = listing.cut {
+            self.0
+                .push(format!("The list of {what} is incomplete: {cut}."));
+        }
+        listing.items
+    }
+}
+
+fn reading<T>(result: Result<T, Error>) -> Reading<T> {
+    match result {
+        Ok(value) => Reading::Known(value),
+        Err(error) => match error.kind {
+            ErrorKind::Forbidden(_) => Reading::NotPermitted(Refusal::from(error::message(&error))),
+            _ => Reading::Unavailable(error::message(&error)),
+        },
+    }
+}
+
+fn flavor_options(flavors: &[Flavor]) -> Vec<FlavorOption> {
+    let usable = flavors.iter().filter(|flavor| !flavor.disabled);
+    let mut options: Vec<_> = usable
+        .map(|flavor| FlavorOption {
+            id: flavor.id.clone(),
+            name: flavor.name.clone(),
+            vcpus: flavor.vcpus.into(),
+            ram_mib: flavor.ram,
+            disk_gib: flavor.disk,
+        })
+        .collect();
+    options.sort_by(|one, other| {
+        (one.vcpus, one.ram_mib, &one.name).cmp(&(other.vcpus, other.ram_mib, &other.name))
+    });
+    options
+}
+
+/// Returns the networks with their subnets.
+async fn networks(clients: &Clients, token: &ScopedToken) -> Result<Vec<NetworkOption>, Error> {
+    let listing = clients.neutron.networks(token).await?;
+    let mut networks = listing.items;
+    networks.truncate(MAX_NETWORKS);
+    let options = networks
+        .iter()
+        .map(|network| network_option(clients, token, network));
+    let mut options = futures::future::join_all(options).await;
+    options.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
+    Ok(options)
+}
+
+async fn network_option(
+    clients: &Clients,
+    token: &ScopedToken,
+    network: &Network,
+) -> NetworkOption {
+    // the subnets of external networks are not for nodes
+    let subnets = if network.is_external {
+        Vec::new()
+    } else {
+        let listing = clients.neutron.subnets(token, &network.id).await;
+        listing.map(|listing| listing.items).unwrap_or_default()
+    };
+    let subnets = subnets.into_iter().map(|subnet| SubnetOption {
+        id: subnet.id,
+        name: subnet.name,
+        cidr: subnet.cidr,
+        free_addresses: None,
+    });
+    NetworkOption {
+        id: network.id.clone(),
+        name: network.name.clone(),
+        is_external: network.is_external,
+        is_shared: network.shared,
+        subnets: subnets.collect(),
+    }
+}
+
+/// Returns a label for suggestions; `None` for one that is a field of the form.
+fn label_option(label: &KnownLabel) -> Option<LabelOption> {
+    let is_field = !field_of_label(label.key).starts_with("spec.labels.");
+    if is_field {
+        return None;
+    }
+    let values: &[&str] = match label.values {
+        Values::Flag => &["true", "false"],
+        Values::OneOf(values) => values,
+        Values::Number | Values::Version | Values::Networks | Values::Text => &[],
+    };
+    let values = values.iter().filter(|value| !value.is_empty());
+    Some(LabelOption {
+        key: label.key.to_owned(),
+        meaning: label.meaning.to_owned(),
+        values: values.map(|value| (*value).to_owned()).collect(),
+    })
+}
+
+/// Returns what this cloud's Magnum lacks.
+fn missing(features: Features) -> Vec<MissingFeature> {
+    let missing = features.missing().into_iter().map(|(feature, lacks)| {
+        let name = error::sentence(feature.describe());
+        MissingFeature {
+            feature: name.trim_end_matches('.').to_owned(),
+            explanation: format!(
+                "This needs version {} of Magnum's API; this cloud has {}.",
+                lacks.needs, lacks.offers
+            ),
+        }
+    });
+    missing.collect()
+}

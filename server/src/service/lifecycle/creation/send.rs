@@ -1,0 +1,245 @@
+//! Creates a cluster once, also when a response is lost, the page is loaded again, or another replica
+//! gets the same request.
+use super::{
+    attempt::{self, Run, RunError},
+    outcome,
+    review::{self, Reviewed},
+};
+use crate::{
+    caller::Caller,
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{error, viewer::Viewer},
+    },
+};
+use app::error::UiErrorKind;
+use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::Clients;
+use portico_domain::panel::lifecycle::{CreationForm, CreationOutcome};
+use portico_lifecycle::{
+    creation::{CreationError, create_once},
+    idempotency::Attempt,
+};
+use portico_store::{
+    AttemptKey, AttemptLease, AttemptState, BegunAttempt, CreationAttempt, NewCreationAttempt,
+    Store, StoreError,
+};
+use serde_json::{Map, Value};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+/// How long a page waits. The run continues afterwards: its outcome is stored.
+const PATIENCE: Duration = Duration::from_secs(25);
+/// Longer than the longest call to Magnum (65 s), so that no two runs send at once.
+const LEASE: SignedDuration = SignedDuration::from_secs(95);
+/// Maximum number of runs at once in one process: each may wait for some minutes.
+static RUNS: Semaphore = Semaphore::const_new(64);
+/// A specification of some hundred node groups.
+const MAX_SPECIFICATION_BYTES: usize = 64 * 1024;
+
+/// Creates a cluster once, however often it is called with the same attempt (of the same user and
+/// project). It reviews the form again, and sends nothing that the review refuses.
+///
+/// # Errors
+/// Those of [`crate::service::lifecycle::list()`], if nothing was sent. Refusals and lost responses are
+/// in the answer.
+pub async fn create(
+    services: &Services,
+    caller: &Caller,
+    form: &CreationForm,
+    attempt: Uuid,
+) -> Result<CreationOutcome, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let Some(store) = access.attempts.store() else {
+        return Err(attempt::no_storage());
+    };
+    let creation = Creation {
+        key: AttemptKey {
+            project_id: viewer.project_id().to_owned(),
+            user_id: viewer.user_id.clone(),
+            attempt,
+        },
+        clients: access.clients.clone(),
+        viewer,
+        store,
+        form: form.clone(),
+    };
+    creation.start(PATIENCE).await
+}
+
+/// All that one request for a cluster needs, so that it can outlive the request of the page.
+pub struct Creation {
+    pub key: AttemptKey,
+    pub clients: Clients,
+    pub viewer: Viewer,
+    pub store: Store,
+    pub form: CreationForm,
+}
+
+impl Creation {
+    /// Carries it out in a task of its own, and returns what is known after `patience`.
+    ///
+    /// # Errors
+    /// If nothing was sent.
+    pub async fn start(self, patience: Duration) -> Result<CreationOutcome, ServiceError> {
+        let slot = RUNS.try_acquire().map_err(|_| {
+            ServiceError::new(
+                UiErrorKind::Unavailable,
+                "Many clusters are being created at the moment.",
+            )
+            .next("Try again in a minute: nothing was sent.")
+        })?;
+        // a page that is closed or loaded again must not lose the answer of Magnum
+        let run = tokio::spawn(async move {
+            let _slot = slot;
+            self.run().await
+        });
+        match tokio::time::timeout(patience, run).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(failed)) => {
+                tracing::error!(error = %failed, "the creation of a cluster was interrupted");
+                Ok(outcome::running())
+            }
+            Err(_) => Ok(outcome::running()),
+        }
+    }
+
+    async fn run(self) -> Result<CreationOutcome, ServiceError> {
+        let lease = AttemptLease {
+            holder: Uuid::new_v4(),
+            life: LEASE,
+        };
+        let stored = match self.begin(lease).await? {
+            BegunAttempt::Yours(stored) => stored,
+            BegunAttempt::Taken(stored) => return Ok(outcome::taken(stored.state)),
+        };
+        let outcome = match stored.state {
+            AttemptState::Created(cluster) | AttemptState::Complete(cluster) => {
+                Ok(CreationOutcome::AlreadyCreated { cluster })
+            }
+            AttemptState::NotSent => self.first(lease, &stored).await,
+            // what was sent once is not sent again, so the request is not needed
+            AttemptState::Unknown | AttemptState::Accepted(_) => {
+                self.once(lease, &stored, Map::new(), false).await
+            }
+        };
+        let released = self.store.creation_attempts();
+        if let Err(error) = released.release(&self.key, lease.holder).await {
+            tracing::warn!(%error, "the lease of a creation was not released: it expires by itself");
+        }
+        outcome
+    }
+
+    async fn begin(&self, lease: AttemptLease) -> Result<BegunAttempt, ServiceError> {
+        let (document, _) = super::form::document_of(&self.form);
+        let specification = document.to_value().to_string();
+        if specification.len() > MAX_SPECIFICATION_BYTES {
+            return Err(
+                ServiceError::invalid("The description of the cluster is too long.")
+                    .next("Remove labels or node groups, and try again."),
+            );
+        }
+        let new = NewCreationAttempt {
+            key: self.key.clone(),
+            cluster_name: document.metadata.name,
+            specification,
+        };
+        let attempts = self.store.creation_attempts();
+        let begun = attempts.begin(&new, lease, Timestamp::now()).await;
+        begun.map_err(|error| attempt::of_store(&error))
+    }
+
+    /// Reviews the form, and sends the request for the first time.
+    async fn first(
+        &self,
+        lease: AttemptLease,
+        stored: &CreationAttempt,
+    ) -> Result<CreationOutcome, ServiceError> {
+        let reviewed = review::look(&self.clients, &self.viewer, &self.form).await;
+        let refusal = match reviewed {
+            Ok(Reviewed::Ready(ready)) if ready.can_be_sent() => {
+                let is_complete = ready.review.plan.steps.len() <= 1;
+                let request = ready.review.request;
+                return self.once(lease, stored, request, is_complete).await;
+            }
+            Ok(Reviewed::Ready(ready)) => Ok(outcome::blocked(&ready)),
+            Ok(Reviewed::WithoutTemplate(problems)) => Ok(outcome::without_template(problems)),
+            Err(error) => Err(error),
+        };
+        self.forget(lease).await;
+        refusal
+    }
+
+    /// Runs the engine; `is_complete`: nothing is to be sent after the creation.
+    async fn once(
+        &self,
+        lease: AttemptLease,
+        stored: &CreationAttempt,
+        request: Map<String, Value>,
+        is_complete: bool,
+    ) -> Result<CreationOutcome, ServiceError> {
+        let was_sent = stored.state != AttemptState::NotSent;
+        let attempt: Attempt = attempt::of_stored(stored);
+        let mut run = Run {
+            clients: self.clients.clone(),
+            token: self.viewer.token.clone(),
+            store: self.store.clone(),
+            key: self.key.clone(),
+            lease,
+            sent_at: stored.sent_at,
+            is_complete,
+            recorded: None,
+            is_sent: false,
+            is_refused: false,
+        };
+        let created = create_once(&mut run, attempt, &request).await;
+        let error = match created {
+            Ok(uuid) => {
+                return match uuid.parse() {
+                    Ok(cluster) if run.is_sent => Ok(CreationOutcome::Accepted { cluster }),
+                    Ok(cluster) => Ok(CreationOutcome::AlreadyCreated { cluster }),
+                    Err(_) => Ok(outcome::running()),
+                };
+            }
+            Err(error) => error,
+        };
+        let may_exist = was_sent || (run.is_sent && !run.is_refused);
+        match error {
+            CreationError::Lost(lost) => Ok(outcome::lost(&lost)),
+            CreationError::NotRecorded(uuid) => Ok(outcome::not_recorded(&uuid)),
+            CreationError::Call(RunError::Service(error)) if run.is_refused => {
+                Ok(outcome::refused(&error))
+            }
+            CreationError::Call(error) if may_exist => Ok(outcome::unknown(&error.to_string())),
+            CreationError::Call(RunError::Service(error)) => {
+                self.forget(lease).await;
+                Err(error::of_service(&error))
+            }
+            CreationError::Call(RunError::Store(error)) => {
+                self.forget(lease).await;
+                Err(attempt::of_store(&error))
+            }
+            CreationError::Call(RunError::LeaseLost) => Ok(outcome::running()),
+            CreationError::Call(error @ (RunError::Incomplete(_) | RunError::Request(_))) => {
+                self.forget(lease).await;
+                Err(ServiceError::new(
+                    UiErrorKind::Unavailable,
+                    error::sentence(&error.to_string()),
+                )
+                .next("Try again in a minute: nothing was sent."))
+            }
+        }
+    }
+
+    /// Forgets an attempt of which nothing was sent.
+    async fn forget(&self, lease: AttemptLease) {
+        let attempts = self.store.creation_attempts();
+        let forgotten: Result<bool, StoreError> = attempts.forget(&self.key, lease.holder).await;
+        if let Err(error) = forgotten {
+            tracing::warn!(%error, "an attempt of which nothing was sent stays stored");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The cluster templates, as cards.
+use crate::service::support::support;
+use jiff::civil::Date;
+use portico_cluster_operations::mapping as objects;
+use portico_domain::panel::lifecycle::{CapabilityLine, TemplateDefaults, TemplateOption};
+use portico_lifecycle::{
+    capabilities::{FEATURES, Feature, capability},
+    driver::{Cloud, Driver},
+    preflight::MIN_FLAVOR,
+};
+use portico_openstack::{
+    glance::Image,
+    magnum::{Cluster, ClusterTemplate},
+};
+use std::collections::BTreeMap;
+
+/// Labels of add-ons that are switched on by `true`, with the name to show.
+const ADD_ONS: [(&str, &str); 10] = [
+    ("auto_healing_enabled", "Auto-healing"),
+    ("auto_scaling_enabled", "Autoscaling"),
+    ("auto_upgrade_enabled", "Security updates"),
+    ("monitoring_enabled", "Monitoring"),
+    ("kube_dashboard_enabled", "Kubernetes dashboard"),
+    ("keystone_auth_enabled", "Sign-in with Keystone"),
+    ("metrics_server_enabled", "Metrics server"),
+    ("cinder_csi_enabled", "Volumes of Cinder"),
+    ("manila_csi_enabled", "Shares of Manila"),
+    ("octavia_ingress_controller_enabled", "Ingress by Octavia"),
+];
+
+/// What the cards are made from.
+pub struct Sources<'a> {
+    pub cloud: Cloud,
+    /// The clusters of the project.
+    pub clusters: &'a [Cluster],
+    /// The images that the project may use; empty if they could not be read.
+    pub images: &'a [Image],
+    pub today: Date,
+}
+
+/// Returns the cards; deprecated and hidden ones last.
+pub fn cards(templates: &[ClusterTemplate], sources: &Sources<'_>) -> Vec<TemplateOption> {
+    let cards = templates.iter().map(|template| card(template, sources));
+    let mut cards: Vec<TemplateOption> = cards.collect();
+    cards.sort_by(|one, other| {
+        (one.is_folded, &one.name, one.id).cmp(&(other.is_folded, &other.name, other.id))
+    });
+    cards
+}
+
+fn card(template: &ClusterTemplate, sources: &Sources<'_>) -> TemplateOption {
+    let mut model = objects::template(template);
+    model.image_version = template
+        .image_id
+        .as_deref()
+        .and_then(|wanted| image_version(sources.images, wanted));
+    let version = model.kubernetes_version();
+    let uuid = template.uuid.to_string();
+    let users = sources.clusters.iter();
+    let used_by = users
+        .filter(|cluster| cluster.cluster_template_id == uuid)
+        .count();
+    TemplateOption {
+        id: template.uuid,
+        name: template.name.clone(),
+        version: version.map(|version| support(&version.to_string(), sources.today)),
+        driver: model.driver.family.name().to_owned(),
+        capabilities: capabilities(model.driver, sources.cloud),
+        fixed: fixed(template),
+        add_ons: add_ons(&template.labels),
+        defaults: TemplateDefaults {
+            keypair: template.keypair_id.clone(),
+            flavor: template.flavor_id.clone(),
+            control_plane_flavor: template.master_flavor_id.clone(),
+            network: template.fixed_network.clone(),
+            subnet: template.fixed_subnet.clone(),
+            external_network: template.external_network_id.clone(),
+            has_load_balancer: template.master_lb_enabled,
+            has_floating_ips: template.floating_ip_enabled,
+            docker_volume_size: template.docker_volume_size,
+        },
+        labels: template.labels.clone(),
+        used_by: u32::try_from(used_by).unwrap_or(u32::MAX),
+        is_folded: template.hidden || is_deprecated(template),
+        min_vcpus: MIN_FLAVOR.vcpus,
+        min_ram_mib: MIN_FLAVOR.ram_mib,
+        usual_seconds: None,
+        refusal: refusal(template),
+    }
+}
+
+/// Returns the property `kube_version` of an image that a template names by ID or by name.
+fn image_version(images: &[Image], wanted: &str) -> Option<String> {
+    let by_id = images.iter().find(|image| image.id == wanted);
+    let image = by_id.or_else(|| images.iter().find(|image| image.name == wanted));
+    image?.kube_version().map(str::to_owned)
+}
+
+fn is_deprecated(template: &ClusterTemplate) -> bool {
+    let texts = [Some(&template.name), template.tags.as_ref()];
+    let mut texts = texts.into_iter().flatten();
+    texts.any(|text| text.to_lowercase().contains("deprecated"))
+}
+
+fn refusal(template: &ClusterTemplate) -> Option<String> {
+    let engine = template.coe.as_deref().filter(|coe| *coe != "kubernetes")?;
+    Some(format!(
+        "It makes clusters of {engine}. Choose a template for Kubernetes."
+    ))
+}
+
+/// Returns what the template fixes, as sentences.
+fn fixed(template: &ClusterTemplate) -> Vec<String> {
+    let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+    let lines = [
+        filled(&template.image_id).map(|image| format!("The image is {image}.")),
+        filled(&template.cluster_distro).map(|distro| format!("The distribution is {distro}.")),
+        filled(&template.network_driver).map(|driver| format!("The network driver is {driver}.")),
+        filled(&template.volume_driver).map(|driver| format!("The volume driver is {driver}.")),
+        filled(&template.dns_nameserver).map(|server| format!("The name server is {server}.")),
+        filled(&template.http_proxy)
+            .or_else(|| filled(&template.https_proxy))
+            .map(|_| "A proxy is set for the nodes.".to_owned()),
+        filled(&template.insecure_registry)
+            .map(|registry| format!("Images come from the registry {registry} without TLS.")),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+fn add_ons(labels: &BTreeMap<String, String>) -> Vec<String> {
+    let is_on = |label: &str| {
+        let value = labels.get(label);
+        value.is_some_and(|value| value.eq_ignore_ascii_case("true"))
+    };
+    let names = ADD_ONS.iter().filter(|(label, _)| is_on(label));
+    let mut names: Vec<String> = names.map(|(_, name)| (*name).to_owned()).collect();
+    let ingress = labels.get("ingress_controller");
+    names.extend(
+        ingress
+            .filter(|name| !name.is_empty())
+            .map(|name| format!("Ingress ({name})")),
+    );
+    names
+}
+
+/// Returns what a driver can do and what it ignores.
+fn capabilities(driver: Driver, cloud: Cloud) -> Vec<CapabilityLine> {
+    let lines = FEATURES.into_iter().map(|feature| {
+        let found = capability(driver, cloud, feature);
+        CapabilityLine {
+            feature: words(feature).to_owned(),
+            is_offered: found.is_offered(),
+            reason: found.reason,
+        }
+    });
+    lines.collect()
+}
+
+fn words(feature: Feature) -> &'static str {
+    match feature {
+        Feature::VersionLabel => "Version by label",
+        Feature::CreateTimeout => "Timeout of the creation",
+        Feature::FailureReported => "Failures are reported",
+        Feature::Upgrade => "Upgrade",
+        Feature::UpgradeOfOneGroup => "Upgrade of one node group",
+        Feature::UpgradeBatchSize => "Batch size of an upgrade",
+        Feature::ResizeWorkers => "Resize of workers",
+        Feature::ResizeMasters => "Resize of the control plane",
+        Feature::ZeroNodes => "Groups without nodes",
+        Feature::ChosenNodes => "Choice of nodes to remove",
+        Feature::NodeGroups => "Node groups",
+        Feature::NodeLabelsAndTaints => "Labels and taints of nodes",
+        Feature::RotateCa => "Rotation of the CA",
+        Feature::RotateCredential => "Rotation of the credential",
+        Feature::NodeAddresses => "Addresses of nodes",
+        Feature::Proxy => "Proxy",
+        Feature::AllowedCidrs => "Networks that may reach the API",
+        Feature::ChangeLabels => "Change of labels",
+        Feature::TemplateLabelsOnUpgrade => "New labels with an upgrade",
+        Feature::StackEvents => "Events of the stack",
+    }
+}

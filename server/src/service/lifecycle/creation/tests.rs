@@ -1,0 +1,265 @@
+//! Whole creations, with Magnum and the database inside of the test.
+use super::{
+    review::{ReadyReview, Reviewed, look},
+    send::Creation,
+};
+use crate::service::lifecycle::{
+    changing_magnum::{CLUSTER, ChangingMagnum, cluster, created, error},
+    viewer::Viewer,
+};
+use jiff::{SignedDuration, Timestamp};
+use portico_domain::panel::lifecycle::{
+    ControlPlaneForm, CreationForm, CreationOutcome, CreationRefusal,
+};
+use portico_lifecycle::idempotency::MARKER_LABEL;
+use portico_store::{
+    AttemptKey, AttemptLease, AttemptState, BegunAttempt, KeyRing, NewCreationAttempt, Store,
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+const ATTEMPT: Uuid = Uuid::from_u128(7);
+
+/// A database that several replicas can open.
+struct Database {
+    dir: TempDir,
+}
+
+impl Database {
+    async fn new() -> Self {
+        let database = Self {
+            dir: tempfile::tempdir().unwrap(),
+        };
+        database.store().await.migrate().await.unwrap();
+        database
+    }
+
+    async fn store(&self) -> Store {
+        let url = format!("sqlite://{}", self.dir.path().join("portico.db").display());
+        Store::connect(&url, 2, KeyRing::random().unwrap())
+            .await
+            .unwrap()
+    }
+}
+
+fn form() -> CreationForm {
+    CreationForm {
+        name: "shop".to_owned(),
+        template: "small".to_owned(),
+        ..CreationForm::default()
+    }
+}
+
+fn ada(magnum: &ChangingMagnum) -> Viewer {
+    magnum.viewer("ada", &["member", "reader"])
+}
+
+/// Sends a form as one replica would.
+async fn send(
+    magnum: &ChangingMagnum,
+    store: Store,
+    form: CreationForm,
+    attempt: Uuid,
+) -> CreationOutcome {
+    let viewer = ada(magnum);
+    let creation = Creation {
+        key: AttemptKey {
+            project_id: "acme".to_owned(),
+            user_id: viewer.user_id.clone(),
+            attempt,
+        },
+        clients: magnum.clients.clone(),
+        viewer,
+        store,
+        form,
+    };
+    creation.start(Duration::from_secs(20)).await.unwrap()
+}
+
+fn refusal(outcome: CreationOutcome) -> CreationRefusal {
+    match outcome {
+        CreationOutcome::Refused(refusal) => *refusal,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn one_attempt_makes_one_cluster_however_often_it_is_sent() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let first = send(&magnum, database.store().await, form(), ATTEMPT).await;
+    assert_eq!(first, CreationOutcome::Accepted { cluster: CLUSTER });
+    let body = magnum.changes()[0].body.clone();
+    assert_eq!(body["labels"][MARKER_LABEL], ATTEMPT.to_string());
+    assert_eq!(body["merge_labels"], true);
+    let again = CreationOutcome::AlreadyCreated { cluster: CLUSTER };
+    let second = send(&magnum, database.store().await, form(), ATTEMPT).await;
+    assert_eq!(second, again);
+    // also after it was deleted: a page that is open still does not make another one
+    magnum.clear();
+    let third = send(&magnum, database.store().await, form(), ATTEMPT).await;
+    assert_eq!(third, again);
+    assert_eq!(magnum.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
+async fn case_16_a_lost_response_makes_no_second_cluster() {
+    let magnum = ChangingMagnum::start(vec![], |request, clusters| {
+        if request.method != "POST" {
+            return None;
+        }
+        clusters.push(created(request));
+        Some((502, Value::String("a page of a proxy".to_owned())))
+    });
+    let (magnum, database) = (magnum.await, Database::new().await);
+    let found = send(&magnum, database.store().await, form(), ATTEMPT).await;
+    assert_eq!(found, CreationOutcome::Accepted { cluster: CLUSTER });
+    let again = send(&magnum, database.store().await, form(), ATTEMPT).await;
+    assert_eq!(again, CreationOutcome::AlreadyCreated { cluster: CLUSTER });
+    assert_eq!(magnum.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
+async fn two_replicas_send_one_request() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let (one, other) = (database.store().await, database.store().await);
+    let outcomes = tokio::join!(
+        send(&magnum, one, form(), ATTEMPT),
+        send(&magnum, other, form(), ATTEMPT),
+    );
+    assert_eq!(magnum.calls(), ["POST clusters"]);
+    let accepted = CreationOutcome::Accepted { cluster: CLUSTER };
+    assert!(
+        outcomes.0 == accepted || outcomes.1 == accepted,
+        "{outcomes:?}"
+    );
+    let refused = |outcome: &CreationOutcome| matches!(outcome, CreationOutcome::Refused(_));
+    assert!(!refused(&outcomes.0) && !refused(&outcomes.1));
+}
+
+#[tokio::test]
+async fn a_request_that_was_sent_before_a_crash_is_not_sent_again() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let store = database.store().await;
+    let new = NewCreationAttempt {
+        key: AttemptKey {
+            project_id: "acme".to_owned(),
+            user_id: "ada".to_owned(),
+            attempt: ATTEMPT,
+        },
+        cluster_name: "shop".to_owned(),
+        specification: "{}".to_owned(),
+    };
+    let lease = AttemptLease {
+        holder: Uuid::from_u128(1),
+        life: SignedDuration::from_secs(10),
+    };
+    let past = Timestamp::now() - SignedDuration::from_secs(300);
+    let attempts = store.creation_attempts();
+    let begun = attempts.begin(&new, lease, past).await.unwrap();
+    assert!(matches!(begun, BegunAttempt::Yours(_)), "{begun:?}");
+    let unknown = AttemptState::Unknown;
+    let stored = attempts.advance(&new.key, lease, unknown, Some(past), past);
+    assert!(stored.await.unwrap());
+    // the form is not needed: nothing is sent
+    let outcome = send(&magnum, store, CreationForm::default(), ATTEMPT).await;
+    let CreationOutcome::Unknown(found) = outcome else {
+        panic!("{outcome:?}");
+    };
+    assert!(found.reason.contains("no cluster appeared"), "{found:?}");
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_refusal_of_magnum_is_whole_and_the_attempt_can_be_sent_again() {
+    let text = "Resource limit exceeded: You have reached the maximum clusters per project, 3. You may \
+                delete a cluster to make room for a new one.";
+    let magnum = ChangingMagnum::start(vec![], move |request, _| {
+        (request.method == "POST").then(|| (403, error(text)))
+    });
+    let (magnum, database) = (magnum.await, Database::new().await);
+    for count in 1..=2 {
+        let outcome = send(&magnum, database.store().await, form(), ATTEMPT).await;
+        let refusal = refusal(outcome);
+        assert!(refusal.reason.contains(text), "{}", refusal.reason);
+        assert_eq!(refusal.request_id.as_deref(), Some("req-1"));
+        assert_eq!(magnum.calls().len(), count);
+    }
+}
+
+#[tokio::test]
+async fn what_the_review_blocks_is_not_sent() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let even = CreationForm {
+        control_plane: ControlPlaneForm {
+            count: Some(2),
+            ..ControlPlaneForm::default()
+        },
+        ..form()
+    };
+    let refusal_of_even = refusal(send(&magnum, database.store().await, even, ATTEMPT).await);
+    assert_eq!(
+        refusal_of_even.problems[0].field,
+        "spec.controlPlane.replicas"
+    );
+    let unknown = CreationForm {
+        template: "nosuch".to_owned(),
+        ..form()
+    };
+    let refusal_of_unknown = refusal(send(&magnum, database.store().await, unknown, ATTEMPT).await);
+    assert_eq!(refusal_of_unknown.problems[0].field, "spec.template");
+    assert_eq!(magnum.calls(), [""; 0]);
+    // nothing is left of the attempt
+    let store = database.store().await;
+    let attempts = store.creation_attempts();
+    let left = attempts.of_user("acme", "ada", Timestamp::now()).await;
+    assert_eq!(left.unwrap(), []);
+}
+
+async fn reviewed(magnum: &ChangingMagnum, viewer: &Viewer, form: &CreationForm) -> ReadyReview {
+    match look(&magnum.clients, viewer, form).await.unwrap() {
+        Reviewed::Ready(ready) => *ready,
+        Reviewed::WithoutTemplate(problems) => panic!("{problems:?}"),
+    }
+}
+
+#[tokio::test]
+async fn case_13_a_reader_sees_the_rule() {
+    let magnum = ChangingMagnum::with(vec![]).await;
+    let bob = magnum.viewer("bob", &["reader"]);
+    let ready = reviewed(&magnum, &bob, &form()).await;
+    assert!(!ready.can_be_sent());
+    let rights = ready.checks.iter().find(|check| check.subject == "Rights");
+    assert!(rights.unwrap().text.contains("cluster:create"));
+    let ready = reviewed(&magnum, &ada(&magnum), &form()).await;
+    assert!(ready.can_be_sent(), "{:?}", ready.checks);
+}
+
+#[tokio::test]
+async fn a_full_quota_of_clusters_blocks_and_a_taken_name_warns() {
+    let mut clusters = Vec::new();
+    for number in 0..3 {
+        let mut one = cluster("shop", "CREATE_COMPLETE");
+        one["uuid"] = json!(Uuid::from_u128(number));
+        clusters.push(one);
+    }
+    let magnum = ChangingMagnum::with(clusters).await;
+    let ready = reviewed(&magnum, &ada(&magnum), &form()).await;
+    let texts: Vec<_> = ready
+        .checks
+        .iter()
+        .map(|check| check.text.as_str())
+        .collect();
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.contains("3 of 3 clusters used")),
+        "{texts:?}"
+    );
+    assert!(
+        texts.iter().any(|text| text.contains("equal names")),
+        "{texts:?}"
+    );
+    assert!(!ready.can_be_sent());
+}

@@ -1,0 +1,11 @@
+//! The deletion of a cluster: inventory, request, leftovers.
+mod inventory;
+mod items;
+mod leftovers;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use inventory::inventory;
+pub use leftovers::leftovers;
+pub use request::delete;

@@ -1,0 +1,171 @@
+//! Deletions, with Magnum and Cinder inside of the test.
+use super::{
+    inventory,
+    leftovers::{self, Known},
+    request::send,
+};
+use crate::service::lifecycle::{
+    changing_magnum::{CLUSTER, ChangingMagnum, cluster, error},
+    viewer::Viewer,
+};
+use app::error::UiErrorKind;
+use portico_domain::panel::lifecycle::{DeletionOptions, DeletionOutcome, Fate};
+use serde_json::{Value, json};
+
+const NONE: DeletionOptions = DeletionOptions {
+    services_first: false,
+    claims_first: false,
+};
+
+fn ada(magnum: &ChangingMagnum) -> Viewer {
+    magnum.viewer("ada", &["member", "reader"])
+}
+
+fn shop() -> Value {
+    cluster("shop", "CREATE_COMPLETE")
+}
+
+#[tokio::test]
+async fn case_49_the_inventory_states_what_stays_and_what_was_not_looked_at() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    magnum.add_volume("v1", CLUSTER);
+    let found = inventory::read(&magnum.clients, &ada(&magnum), CLUSTER, NONE);
+    let found = found.await.unwrap();
+    // the driver leaves volumes
+    assert_eq!(found.stays[0].id, "v1");
+    assert!(found.stays[0].reason.contains("cost"));
+    assert!(!found.goes.is_empty());
+    // the cloud has no Octavia
+    assert!(found.gaps.iter().any(|gap| gap.contains("load balancers")));
+    assert!(found.can_be_sent("shop"));
+    assert!(!found.can_be_sent("Shop"));
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_cluster_of_another_project_is_not_found_for_an_administrator_either() {
+    let mut other = shop();
+    other["project_id"] = json!("globex");
+    let magnum = ChangingMagnum::with(vec![other]).await;
+    let root = magnum.viewer("root", &["admin"]);
+    let error = inventory::read(&magnum.clients, &root, CLUSTER, NONE).await;
+    assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
+    let error = send(&magnum.clients, &root, CLUSTER, "shop", NONE).await;
+    assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
+    let error = leftovers::read(&magnum.clients, &root, CLUSTER, &Known::default()).await;
+    assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn only_the_typed_name_deletes_and_the_server_compares_it() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    let ada = ada(&magnum);
+    for typed in ["", "Shop", "shop ", "900e3758-8071-430e-a8cf-5c48f428dc0e"] {
+        let refused = send(&magnum.clients, &ada, CLUSTER, typed, NONE).await;
+        let DeletionOutcome::Refused { reason, .. } = refused.unwrap() else {
+            panic!("{typed:?} is not the name");
+        };
+        assert!(reason.contains("shop"), "{reason}");
+    }
+    assert_eq!(magnum.calls(), [""; 0]);
+    let accepted = send(&magnum.clients, &ada, CLUSTER, "shop", NONE).await;
+    let DeletionOutcome::Accepted(record) = accepted.unwrap() else {
+        panic!("the name is right");
+    };
+    assert_eq!(record.name, "shop");
+    assert_eq!(magnum.calls(), [format!("DELETE clusters/{CLUSTER}")]);
+    let again = send(&magnum.clients, &ada, CLUSTER, "shop", NONE).await;
+    assert_eq!(again.unwrap(), DeletionOutcome::AlreadyGone);
+}
+
+#[tokio::test]
+async fn a_reader_and_options_that_are_not_offered_are_refused() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    let bob = magnum.viewer("bob", &["reader"]);
+    let refused = send(&magnum.clients, &bob, CLUSTER, "shop", NONE).await;
+    assert!(matches!(refused, Ok(DeletionOutcome::Refused { .. })));
+    let first = DeletionOptions {
+        services_first: true,
+        ..NONE
+    };
+    let refused = send(&magnum.clients, &ada(&magnum), CLUSTER, "shop", first).await;
+    assert!(matches!(refused, Ok(DeletionOutcome::Refused { .. })));
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_deletion_that_runs_already_is_not_sent_twice() {
+    let magnum = ChangingMagnum::with(vec![cluster("shop", "DELETE_IN_PROGRESS")]).await;
+    let outcome = send(&magnum.clients, &ada(&magnum), CLUSTER, "shop", NONE).await;
+    assert!(matches!(outcome, Ok(DeletionOutcome::Accepted(_))));
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_lost_response_is_not_a_refusal_of_magnum() {
+    for (status, body, is_lost) in [
+        (502, Value::String("a page of a proxy".to_owned()), true),
+        (409, error("The cluster is locked."), false),
+    ] {
+        let magnum = ChangingMagnum::start(vec![shop()], move |request, _| {
+            (request.method == "DELETE").then(|| (status, body.clone()))
+        });
+        let magnum = magnum.await;
+        let outcome = send(&magnum.clients, &ada(&magnum), CLUSTER, "shop", NONE).await;
+        match outcome.unwrap() {
+            DeletionOutcome::Unknown { next_step, .. } => {
+                assert!(is_lost);
+                assert!(next_step.ends_with('.'));
+            }
+            DeletionOutcome::Refused {
+                reason, request_id, ..
+            } => {
+                assert!(!is_lost);
+                assert!(reason.contains("The cluster is locked."), "{reason}");
+                assert_eq!(request_id.as_deref(), Some("req-1"));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn case_50_leftovers_are_compared_with_what_was_predicted() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    magnum.add_volume("v1", CLUSTER);
+    let ada = ada(&magnum);
+    let accepted = send(&magnum.clients, &ada, CLUSTER, "shop", NONE).await;
+    let DeletionOutcome::Accepted(record) = accepted.unwrap() else {
+        panic!("the name is right");
+    };
+    // it appears after the inventory
+    magnum.add_volume("v2", CLUSTER);
+    let known = Known {
+        record: Some(&record),
+        ..Known::default()
+    };
+    let found = leftovers::read(&magnum.clients, &ada, CLUSTER, &known).await;
+    let found = found.unwrap();
+    assert!(found.is_gone);
+    assert_eq!(found.cluster.name, "shop");
+    let items: Vec<_> = found
+        .items
+        .iter()
+        .map(|item| (item.id.as_str(), item.predicted))
+        .collect();
+    assert_eq!(items, [("v2", None), ("v1", Some(Fate::Stays))]);
+    let command = found.items[0].command.as_deref();
+    assert_eq!(command, Some("openstack volume delete v2"));
+}
+
+#[tokio::test]
+async fn without_a_record_leftovers_are_found_by_the_uuid_alone() {
+    let magnum = ChangingMagnum::with(vec![]).await;
+    magnum.add_volume("v1", CLUSTER);
+    let known = Known::default();
+    let found = leftovers::read(&magnum.clients, &ada(&magnum), CLUSTER, &known).await;
+    let found = found.unwrap();
+    assert_eq!(found.items.len(), 1);
+    assert_eq!(found.cluster.name, CLUSTER.to_string());
+}
