@@ -1,8 +1,11 @@
 //! What a deletion would remove, and what would stay.
-use super::items::views;
+use super::{
+    contents::{self, ReclaimPolicies},
+    items::views,
+};
 use crate::{
     caller::Caller,
-    kube::ClusterSnapshot,
+    kube::{ClusterSnapshot, KubeError},
     service::{
         Services,
         error::ServiceError,
@@ -16,20 +19,13 @@ use portico_domain::{
     panel::lifecycle::{ActionOffer, ClusterAction, DeletionInventory, DeletionOptions},
 };
 use portico_lifecycle::{
-    inventory::{self, DeleteOptions, Inventory},
+    inventory::{self, DeleteOptions, Inventory, Kind},
     model::Cluster,
     preflight::{Checks, DeletionContext, before_deletion},
     rights::Call,
 };
 use portico_openstack::magnum;
 use uuid::Uuid;
-
-/// Why nothing is deleted through Kubernetes first.
-pub const OPTIONS_REFUSAL: &str = "Portico does not delete Services and PersistentVolumeClaims in the cluster: delete \
-     them there first, if their load balancers and volumes are to go.";
-
-const INSIDE: &str = "The contents of the cluster were not looked at: volumes and load balancers of workloads are \
-     found by their metadata in the cloud.";
 
 /// A cluster to delete, with what belongs to it.
 pub struct Doomed {
@@ -46,17 +42,27 @@ pub struct Doomed {
 /// What could not be looked at is in the answer.
 pub async fn inventory(
     services: &Services,
-    _clusters: &ClusterSnapshot,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
     options: DeletionOptions,
 ) -> Result<DeletionInventory, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    read(&access.clients, &viewer, cluster, options).await
+    let inside = match contents::open(services, clusters, caller, cluster).await {
+        Ok(api) => match contents::reclaim_policies(&api).await {
+            Ok(policies) => Ok(policies),
+            // few users may list volumes; Services and claims may be theirs nonetheless
+            Err(KubeError::Refused(_)) => Ok(ReclaimPolicies::new()),
+            Err(error) => Err(error.sentence()),
+        },
+        Err(refusal) => Err(refusal),
+    };
+    read(&access.clients, &viewer, cluster, options, inside).await
 }
 
-/// Reads the inventory with the clients of a cloud.
+/// Reads the inventory with the clients of a cloud. `inside` is what the cluster's own API states about
+/// its volumes, or why it could not be asked.
 ///
 /// # Errors
 /// As [`inventory()`].
@@ -65,12 +71,20 @@ pub async fn read(
     viewer: &Viewer,
     cluster: Uuid,
     options: DeletionOptions,
+    inside: Result<ReclaimPolicies, String>,
 ) -> Result<DeletionInventory, ServiceError> {
     let found = own(clients, viewer, cluster).await?;
-    let mut doomed = look(clients, viewer, &found, options).await;
-    doomed.gaps.push(INSIDE.to_owned());
+    let none = ReclaimPolicies::new();
+    // what is not offered has no effect on the prediction
+    let offered = if inside.is_ok() {
+        options
+    } else {
+        DeletionOptions::default()
+    };
+    let policies = inside.as_ref().unwrap_or(&none);
+    let doomed = look(clients, viewer, &found, offered, policies).await;
     // the page compares the name, and the server again
-    let checks = checks(&doomed.cluster, &doomed.cluster.name);
+    let checks = checks(&doomed.cluster, &doomed.cluster.name, inside.is_ok());
     Ok(DeletionInventory {
         cluster: Named {
             id: doomed.cluster.uuid.clone(),
@@ -79,8 +93,8 @@ pub async fn read(
         goes: views(&doomed.inventory.goes),
         depends: views(&doomed.inventory.depends),
         stays: views(&doomed.inventory.stays),
-        options,
-        options_refusal: Some(OPTIONS_REFUSAL.to_owned()),
+        options: offered,
+        options_refusal: inside.err(),
         checks: checks.0.iter().map(plain_check).collect(),
         gaps: doomed.gaps,
         deletion: ActionOffer {
@@ -114,12 +128,13 @@ pub fn elsewhere() -> ServiceError {
         .next("Switch to the project of the cluster, and try again.")
 }
 
-/// Looks for what belongs to a cluster.
+/// Looks for what belongs to a cluster. `policies` are those of its volumes, as far as they are known.
 pub async fn look(
     clients: &Clients,
     viewer: &Viewer,
     found: &magnum::Cluster,
     options: DeletionOptions,
+    policies: &ReclaimPolicies,
 ) -> Doomed {
     let token = &viewer.token;
     let (template, groups) = tokio::join!(
@@ -145,8 +160,15 @@ pub async fn look(
             Vec::new()
         }
     };
-    let items = items::find(clients, token, &cluster, &groups).await;
+    let mut items = items::find(clients, token, &cluster, &groups).await;
     gaps.extend(items.gaps);
+    for item in &mut items.items {
+        if let (Kind::PersistentVolume(reclaim), Some(policy)) =
+            (&mut item.kind, policies.get(&item.id))
+        {
+            *reclaim = *policy;
+        }
+    }
     let options = DeleteOptions {
         services_first: options.services_first,
         claims_first: options.claims_first,
@@ -159,14 +181,13 @@ pub async fn look(
 }
 
 /// Returns the checks of a deletion with a typed name.
-pub fn checks(cluster: &Cluster, typed_name: &str) -> Checks {
+pub fn checks(cluster: &Cluster, typed_name: &str, is_api_reachable: bool) -> Checks {
     before_deletion(&DeletionContext {
         cluster,
         // no such flag is stored
         is_protected: false,
         typed_name,
-        // what is inside of the cluster is found by its metadata in the cloud
-        is_api_reachable: true,
+        is_api_reachable,
         has_creator: None,
     })
 }

@@ -1,5 +1,6 @@
 //! What still exists of a cluster after its deletion.
 use super::{
+    contents::ReclaimPolicies,
     inventory::{elsewhere, look},
     items::{command, fate, remembered},
     request::forget_record,
@@ -104,7 +105,8 @@ pub async fn read(
     let is_gone = found.is_none();
     let (name, existing, gaps) = match &found {
         Some(found) => {
-            let doomed = look(clients, viewer, found, DeletionOptions::default()).await;
+            let (options, none) = (DeletionOptions::default(), ReclaimPolicies::new());
+            let doomed = look(clients, viewer, found, options, &none).await;
             let lists = [
                 doomed.inventory.goes,
                 doomed.inventory.depends,

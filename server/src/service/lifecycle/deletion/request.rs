@@ -1,6 +1,7 @@
 //! The request for a deletion.
 use super::{
-    inventory::{OPTIONS_REFUSAL, checks, elsewhere, look},
+    contents::{self, ReclaimPolicies},
+    inventory::{Doomed, checks, elsewhere, look},
     items::fates,
 };
 use crate::{
@@ -20,8 +21,11 @@ use portico_lifecycle::{preflight::Level, rights::Call};
 use portico_openstack::rest::{Effect, Error};
 use uuid::Uuid;
 
-/// Deletes a cluster if `typed` is its name and no check blocks it. If Magnum no longer has the cluster,
-/// the record of its enrolment is removed.
+const AGAIN: &str =
+    "The cluster was not deleted. Wait for a minute and delete it again, or leave the options out.";
+
+/// Deletes a cluster if `typed` is its name and no check blocks it; before that, what the options name in
+/// the cluster. If Magnum no longer has the cluster, the record of its enrolment is removed.
 ///
 /// # Errors
 /// Those of [`crate::service::lifecycle::list()`], if nothing was sent. Refusals are in the answer.
@@ -35,11 +39,26 @@ pub async fn delete(
 ) -> Result<DeletionOutcome, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let outcome = send(&access.clients, &viewer, cluster, typed, options).await?;
-    if outcome == DeletionOutcome::AlreadyGone {
-        forget_record(services, clusters, caller, cluster).await;
+    let clients = &access.clients;
+    let doomed = match permit(clients, &viewer, cluster, typed).await? {
+        Permit::Granted(doomed) => doomed,
+        Permit::Answered(DeletionOutcome::AlreadyGone) => {
+            forget_record(services, clusters, caller, cluster).await;
+            return Ok(DeletionOutcome::AlreadyGone);
+        }
+        Permit::Answered(outcome) => return Ok(outcome),
+    };
+    let has_options = options.services_first || options.claims_first;
+    if has_options && !is_running(&doomed) {
+        let emptied = match contents::open(services, clusters, caller, cluster).await {
+            Ok(api) => contents::delete_first(&api, caller, options).await,
+            Err(refusal) => Err(refusal),
+        };
+        if let Err(reason) = emptied {
+            return Ok(refused(reason, Some(AGAIN)));
+        }
     }
-    Ok(outcome)
+    Ok(carry_out(clients, &viewer, cluster, &doomed).await)
 }
 
 /// Removes the record of a cluster that Magnum no longer has, if the caller's project has enrolled it.
@@ -60,54 +79,73 @@ pub async fn forget_record(
             .is_ok()
 }
 
-/// Deletes a cluster with the clients of a cloud.
+/// Whether a deletion may be sent.
+pub enum Permit {
+    Granted(Box<Doomed>),
+    /// Nothing is to be sent.
+    Answered(DeletionOutcome),
+}
+
+/// Checks a deletion, with the clients of a cloud.
 ///
 /// # Errors
 /// As [`delete`].
-pub async fn send(
+pub async fn permit(
     clients: &Clients,
     viewer: &Viewer,
     cluster: Uuid,
     typed: &str,
-    options: DeletionOptions,
-) -> Result<DeletionOutcome, ServiceError> {
+) -> Result<Permit, ServiceError> {
     let found = match clients.magnum.cluster(&viewer.token, cluster).await {
         Ok(found) if found.project_id == viewer.project_id() => found,
         // to an administrator, clusters of other projects exist
         Ok(_) => return Err(elsewhere()),
-        Err(error) if error.is_not_found() => return Ok(DeletionOutcome::AlreadyGone),
+        Err(error) if error.is_not_found() => {
+            return Ok(Permit::Answered(DeletionOutcome::AlreadyGone));
+        }
         Err(error) => return Err(error::of_service(&error)),
     };
     if let Some(refusal) = viewer.refusal(Call::DeleteCluster, None) {
-        return Ok(refused(refusal, None));
+        return Ok(Permit::Answered(refused(refusal, None)));
     }
-    if options.services_first || options.claims_first {
-        let next_step = "Delete the cluster without these options.";
-        return Ok(refused(OPTIONS_REFUSAL.to_owned(), Some(next_step)));
-    }
-    let doomed = look(clients, viewer, &found, options).await;
-    let checks = checks(&doomed.cluster, typed);
+    let options = DeletionOptions::default();
+    let doomed = look(clients, viewer, &found, options, &ReclaimPolicies::new()).await;
+    let checks = checks(&doomed.cluster, typed, true);
     let mut blocking = checks.0.iter().filter(|one| one.level == Level::Blocks);
     if let Some(check) = blocking.next() {
         let next_step = "Nothing was sent. Correct it and try again.";
-        return Ok(refused(check.text.clone(), Some(next_step)));
+        let outcome = refused(check.text.clone(), Some(next_step));
+        return Ok(Permit::Answered(outcome));
     }
+    Ok(Permit::Granted(Box::new(doomed)))
+}
+
+fn is_running(doomed: &Doomed) -> bool {
     let status = &doomed.cluster.status;
-    let is_running = status.is_deletion() && status.is_in_progress();
-    if !is_running {
+    status.is_deletion() && status.is_in_progress()
+}
+
+/// Sends a deletion that is permitted, unless it is running already.
+pub async fn carry_out(
+    clients: &Clients,
+    viewer: &Viewer,
+    cluster: Uuid,
+    doomed: &Doomed,
+) -> DeletionOutcome {
+    if !is_running(doomed) {
         match clients.magnum.delete_cluster(&viewer.token, cluster).await {
             Ok(()) => {}
-            Err(error) if error.is_not_found() => return Ok(DeletionOutcome::AlreadyGone),
-            Err(error) => return Ok(failed(&error)),
+            Err(error) if error.is_not_found() => return DeletionOutcome::AlreadyGone,
+            Err(error) => return failed(&error),
         }
     }
-    Ok(DeletionOutcome::Accepted(Box::new(DeletionRecord {
+    DeletionOutcome::Accepted(Box::new(DeletionRecord {
         cluster,
         name: doomed.cluster.name.clone(),
         driver_id: doomed.cluster.driver_id.clone(),
         items: fates(&doomed.inventory),
         accepted_at: Timestamp::now().as_second(),
-    })))
+    }))
 }
 
 fn refused(reason: String, next_step: Option<&str>) -> DeletionOutcome {

@@ -1,15 +1,20 @@
 //! Deletions, with Magnum and Cinder inside of the test.
 use super::{
+    contents::ReclaimPolicies,
     inventory,
     leftovers::{self, Known},
-    request::send,
+    request::{Permit, carry_out, permit},
 };
-use crate::service::lifecycle::{
-    changing_magnum::{CLUSTER, ChangingMagnum, cluster, error},
-    viewer::Viewer,
+use crate::service::{
+    error::ServiceError,
+    lifecycle::{
+        changing_magnum::{CLUSTER, ChangingMagnum, cluster, error},
+        viewer::Viewer,
+    },
 };
 use app::error::UiErrorKind;
 use portico_domain::panel::lifecycle::{DeletionOptions, DeletionOutcome, Fate};
+use portico_lifecycle::inventory::Reclaim;
 use serde_json::{Value, json};
 
 const NONE: DeletionOptions = DeletionOptions {
@@ -21,6 +26,23 @@ fn ada(magnum: &ChangingMagnum) -> Viewer {
     magnum.viewer("ada", &["member", "reader"])
 }
 
+/// Deletes a cluster without options.
+async fn send(
+    magnum: &ChangingMagnum,
+    viewer: &Viewer,
+    typed: &str,
+) -> Result<DeletionOutcome, ServiceError> {
+    let clients = &magnum.clients;
+    match permit(clients, viewer, CLUSTER, typed).await? {
+        Permit::Granted(doomed) => Ok(carry_out(clients, viewer, CLUSTER, &doomed).await),
+        Permit::Answered(outcome) => Ok(outcome),
+    }
+}
+
+fn closed() -> Result<ReclaimPolicies, String> {
+    Err("The cluster cannot be opened.".to_owned())
+}
+
 fn shop() -> Value {
     cluster("shop", "CREATE_COMPLETE")
 }
@@ -29,14 +51,17 @@ fn shop() -> Value {
 async fn case_49_the_inventory_states_what_stays_and_what_was_not_looked_at() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     magnum.add_volume("v1", CLUSTER);
-    let found = inventory::read(&magnum.clients, &ada(&magnum), CLUSTER, NONE);
-    let found = found.await.unwrap();
+    let ada = ada(&magnum);
+    let found = inventory::read(&magnum.clients, &ada, CLUSTER, NONE, closed()).await;
+    let found = found.unwrap();
     // the driver leaves volumes
     assert_eq!(found.stays[0].id, "v1");
     assert!(found.stays[0].reason.contains("cost"));
     assert!(!found.goes.is_empty());
     // the cloud has no Octavia
     assert!(found.gaps.iter().any(|gap| gap.contains("load balancers")));
+    // nothing can be deleted in the cluster first
+    assert!(found.options_refusal.is_some());
     assert!(found.can_be_sent("shop"));
     assert!(!found.can_be_sent("Shop"));
     assert_eq!(magnum.calls(), [""; 0]);
@@ -48,9 +73,9 @@ async fn a_cluster_of_another_project_is_not_found_for_an_administrator_either()
     other["project_id"] = json!("globex");
     let magnum = ChangingMagnum::with(vec![other]).await;
     let root = magnum.viewer("root", &["admin"]);
-    let error = inventory::read(&magnum.clients, &root, CLUSTER, NONE).await;
+    let error = inventory::read(&magnum.clients, &root, CLUSTER, NONE, closed()).await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
-    let error = send(&magnum.clients, &root, CLUSTER, "shop", NONE).await;
+    let error = send(&magnum, &root, "shop").await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     let error = leftovers::read(&magnum.clients, &root, CLUSTER, &Known::default()).await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
@@ -62,34 +87,28 @@ async fn only_the_typed_name_deletes_and_the_server_compares_it() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     let ada = ada(&magnum);
     for typed in ["", "Shop", "shop ", "900e3758-8071-430e-a8cf-5c48f428dc0e"] {
-        let refused = send(&magnum.clients, &ada, CLUSTER, typed, NONE).await;
+        let refused = send(&magnum, &ada, typed).await;
         let DeletionOutcome::Refused { reason, .. } = refused.unwrap() else {
             panic!("{typed:?} is not the name");
         };
         assert!(reason.contains("shop"), "{reason}");
     }
     assert_eq!(magnum.calls(), [""; 0]);
-    let accepted = send(&magnum.clients, &ada, CLUSTER, "shop", NONE).await;
+    let accepted = send(&magnum, &ada, "shop").await;
     let DeletionOutcome::Accepted(record) = accepted.unwrap() else {
         panic!("the name is right");
     };
     assert_eq!(record.name, "shop");
     assert_eq!(magnum.calls(), [format!("DELETE clusters/{CLUSTER}")]);
-    let again = send(&magnum.clients, &ada, CLUSTER, "shop", NONE).await;
+    let again = send(&magnum, &ada, "shop").await;
     assert_eq!(again.unwrap(), DeletionOutcome::AlreadyGone);
 }
 
 #[tokio::test]
-async fn a_reader_and_options_that_are_not_offered_are_refused() {
+async fn a_reader_is_refused() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     let bob = magnum.viewer("bob", &["reader"]);
-    let refused = send(&magnum.clients, &bob, CLUSTER, "shop", NONE).await;
-    assert!(matches!(refused, Ok(DeletionOutcome::Refused { .. })));
-    let first = DeletionOptions {
-        services_first: true,
-        ..NONE
-    };
-    let refused = send(&magnum.clients, &ada(&magnum), CLUSTER, "shop", first).await;
+    let refused = send(&magnum, &bob, "shop").await;
     assert!(matches!(refused, Ok(DeletionOutcome::Refused { .. })));
     assert_eq!(magnum.calls(), [""; 0]);
 }
@@ -97,7 +116,7 @@ async fn a_reader_and_options_that_are_not_offered_are_refused() {
 #[tokio::test]
 async fn a_deletion_that_runs_already_is_not_sent_twice() {
     let magnum = ChangingMagnum::with(vec![cluster("shop", "DELETE_IN_PROGRESS")]).await;
-    let outcome = send(&magnum.clients, &ada(&magnum), CLUSTER, "shop", NONE).await;
+    let outcome = send(&magnum, &ada(&magnum), "shop").await;
     assert!(matches!(outcome, Ok(DeletionOutcome::Accepted(_))));
     assert_eq!(magnum.calls(), [""; 0]);
 }
@@ -112,7 +131,7 @@ async fn a_lost_response_is_not_a_refusal_of_magnum() {
             (request.method == "DELETE").then(|| (status, body.clone()))
         });
         let magnum = magnum.await;
-        let outcome = send(&magnum.clients, &ada(&magnum), CLUSTER, "shop", NONE).await;
+        let outcome = send(&magnum, &ada(&magnum), "shop").await;
         match outcome.unwrap() {
             DeletionOutcome::Unknown { next_step, .. } => {
                 assert!(is_lost);
@@ -135,7 +154,7 @@ async fn case_50_leftovers_are_compared_with_what_was_predicted() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     magnum.add_volume("v1", CLUSTER);
     let ada = ada(&magnum);
-    let accepted = send(&magnum.clients, &ada, CLUSTER, "shop", NONE).await;
+    let accepted = send(&magnum, &ada, "shop").await;
     let DeletionOutcome::Accepted(record) = accepted.unwrap() else {
         panic!("the name is right");
     };
@@ -168,4 +187,22 @@ async fn without_a_record_leftovers_are_found_by_the_uuid_alone() {
     let found = found.unwrap();
     assert_eq!(found.items.len(), 1);
     assert_eq!(found.cluster.name, CLUSTER.to_string());
+}
+
+#[tokio::test]
+async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    magnum.add_volume("v1", CLUSTER);
+    let policies = ReclaimPolicies::from([("v1".to_owned(), Reclaim::Delete)]);
+    let claims_first = DeletionOptions {
+        claims_first: true,
+        ..NONE
+    };
+    let ada = ada(&magnum);
+    let found = inventory::read(&magnum.clients, &ada, CLUSTER, claims_first, Ok(policies));
+    let found = found.await.unwrap();
+    assert_eq!(found.options, claims_first);
+    assert_eq!(found.options_refusal, None);
+    let volume = found.goes.iter().find(|item| item.id == "v1").unwrap();
+    assert!(volume.reason.contains("data is lost"), "{}", volume.reason);
 }
