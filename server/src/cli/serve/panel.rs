@@ -3,7 +3,7 @@ use crate::config::{Config, Role};
 use crate::kube::Clusters;
 use crate::panel::{PanelParts, router};
 use crate::service::enrolment::{self, Enrolment, EnrolmentParts};
-use crate::service::lifecycle::{self, MagnumAccess, MagnumParts, NoAttempts};
+use crate::service::lifecycle::{self, MagnumAccess, MagnumParts, StoredAttempts};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
 use portico_cluster_operations::Clients;
@@ -92,10 +92,11 @@ async fn magnum(
         ..ServiceOptions::default()
     });
     let clients = Clients::new(&rest.context("enrolment")?);
+    let store = store::open(context).await?;
     let parts = EnrolmentParts {
         magnum: clients.magnum.clone(),
         keystone: keystone.clone(),
-        store: store::open(context).await?,
+        store: store.clone(),
     };
     Ok(Magnum {
         enrolment: Enrolment::new(section.clone(), parts),
@@ -103,7 +104,7 @@ async fn magnum(
             clients,
             keystone,
             section: section.clone(),
-            attempts: Arc::new(NoAttempts),
+            attempts: Arc::new(StoredAttempts::new(store)),
         }),
     })
 }

@@ -3,6 +3,7 @@ use crate::service::error::ServiceError;
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{PlannedStep, UnfinishedCreation};
 use portico_lifecycle::model::{Cluster, NodeGroup};
+use portico_store::Store;
 
 /// The stored creations, for the pages that show what became of them.
 #[async_trait]
@@ -29,6 +30,11 @@ pub trait Attempts: Send + Sync {
         cluster: &Cluster,
         groups: &[NodeGroup],
     ) -> Result<Vec<PlannedStep>, ServiceError>;
+
+    /// Returns the database of the creations; `None`: none can be stored, so that none is sent.
+    fn store(&self) -> Option<Store> {
+        None
+    }
 }
 
 /// No creations are stored.

@@ -230,7 +230,7 @@ fn by_id(
 }
 
 /// Returns what the cloud's Magnum lacks.
-fn missing(features: Features) -> Vec<MissingFeature> {
+pub fn missing(features: Features) -> Vec<MissingFeature> {
     let missing = features.missing().into_iter();
     missing
         .map(|(feature, lacks)| {

@@ -39,11 +39,3 @@ pub use list::list;
 pub use progress::{follow, progress};
 pub use stored_attempts::StoredAttempts;
 pub use viewer::Viewer;
-
-use super::error::ServiceError;
-use app::error::UiErrorKind;
-
-/// The answer of what is not written yet.
-fn not_available() -> ServiceError {
-    ServiceError::new(UiErrorKind::Unavailable, "This is not available.")
-}

@@ -5,7 +5,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{access::MagnumAccess, error, viewer::Viewer},
+        lifecycle::{access::MagnumAccess, error, list::missing, managed, viewer::Viewer},
     },
 };
 use jiff::{Timestamp, tz::TimeZone};
@@ -13,8 +13,8 @@ use portico_cluster_operations::{Clients, usages::usages};
 use portico_domain::panel::{
     Reading, Refusal,
     lifecycle::{
-        ActionOffer, ClusterAction, CreationOptions, FlavorOption, LabelOption, MissingFeature,
-        NetworkOption, SubnetOption,
+        ActionOffer, ClusterAction, CreationOptions, FlavorOption, LabelOption, NetworkOption,
+        SubnetOption,
     },
 };
 use portico_lifecycle::{
@@ -25,7 +25,7 @@ use portico_lifecycle::{
     spec::field_of_label,
 };
 use portico_openstack::{
-    magnum::{Cluster, Features},
+    magnum::Cluster,
     neutron::Network,
     nova::Flavor,
     rest::{Error, ErrorKind, Listing, ScopedToken},
@@ -78,7 +78,8 @@ pub async fn options(
         },
         clusters: &clusters,
         images: &images,
-        today: TimeZone::UTC.to_datetime(Timestamp::now()).date(),
+        today: Timestamp::now().to_zoned(TimeZone::UTC).date(),
+        usual_seconds: &|template| access.usual_seconds(template),
     };
     let mut taken_names: Vec<_> = clusters.iter().map(|one| one.name.clone()).collect();
     taken_names.sort();
@@ -121,10 +122,10 @@ fn offer(access: &MagnumAccess, viewer: &Viewer) -> ActionOffer {
          cluster create` works without it."
             .to_owned()
     });
-    ActionOffer {
-        action: ClusterAction::Create,
-        refusal: viewer.refusal(Call::CreateCluster, None).or(storage),
-    }
+    managed::offer(
+        ClusterAction::Create,
+        viewer.refusal(Call::CreateCluster, None).or(storage),
+    )
 }
 
 /// Lists that are not complete, as sentences.
@@ -225,19 +226,4 @@ fn label_option(label: &KnownLabel) -> Option<LabelOption> {
         meaning: label.meaning.to_owned(),
         values: values.map(|value| (*value).to_owned()).collect(),
     })
-}
-
-/// Returns what this cloud's Magnum lacks.
-fn missing(features: Features) -> Vec<MissingFeature> {
-    let missing = features.missing().into_iter().map(|(feature, lacks)| {
-        let name = error::sentence(feature.describe());
-        MissingFeature {
-            feature: name.trim_end_matches('.').to_owned(),
-            explanation: format!(
-                "This needs version {} of Magnum's API; this cloud has {}.",
-                lacks.needs, lacks.offers
-            ),
-        }
-    });
-    missing.collect()
 }

@@ -63,7 +63,10 @@ pub async fn review(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     match look(&access.clients, &viewer, form).await? {
-        Reviewed::Ready(ready) => view(&ready),
+        Reviewed::Ready(ready) => {
+            let usual_seconds = access.usual_seconds(&ready.review.template.uuid);
+            view(&ready, usual_seconds)
+        }
         Reviewed::WithoutTemplate(problems) => Ok(without_template(form, problems)),
     }
 }
@@ -203,7 +206,7 @@ fn not_stored(document: &ClusterDocument) -> Vec<Check> {
     protection.into_iter().chain(services).collect()
 }
 
-fn view(ready: &ReadyReview) -> Result<CreationReview, ServiceError> {
+fn view(ready: &ReadyReview, usual_seconds: Option<u64>) -> Result<CreationReview, ServiceError> {
     let review = &ready.review;
     let template = &review.template;
     let request = serde_json::to_string_pretty(&Value::Object(review.request.clone()));
@@ -229,7 +232,7 @@ fn view(ready: &ReadyReview) -> Result<CreationReview, ServiceError> {
         request: request.map_err(|error| unwritable(error.to_string()))?,
         command: review.command.clone(),
         file: file.map_err(|error| unwritable(error.to_string()))?,
-        usual_seconds: None,
+        usual_seconds,
     })
 }
 

@@ -36,6 +36,8 @@ pub struct Sources<'a> {
     /// The images that the project may use; empty if they could not be read.
     pub images: &'a [Image],
     pub today: Date,
+    /// Returns the usual duration of a creation with a template in seconds.
+    pub usual_seconds: &'a (dyn Fn(&str) -> Option<u64> + Sync),
 }
 
 /// Returns the cards; deprecated and hidden ones last.
@@ -84,7 +86,7 @@ fn card(template: &ClusterTemplate, sources: &Sources<'_>) -> TemplateOption {
         is_folded: template.hidden || is_deprecated(template),
         min_vcpus: MIN_FLAVOR.vcpus,
         min_ram_mib: MIN_FLAVOR.ram_mib,
-        usual_seconds: None,
+        usual_seconds: (sources.usual_seconds)(&uuid),
         refusal: refusal(template),
     }
 }

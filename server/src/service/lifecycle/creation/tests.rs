@@ -4,19 +4,26 @@ use super::{
     send::Creation,
 };
 use crate::service::lifecycle::{
+    StoredAttempts,
+    attempts::Attempts as _,
     changing_magnum::{CLUSTER, ChangingMagnum, cluster, created, error},
+    fixtures::model,
     viewer::Viewer,
 };
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::lifecycle::{
-    ControlPlaneForm, CreationForm, CreationOutcome, CreationRefusal,
+    ControlPlaneForm, CreationForm, CreationOutcome, CreationRefusal, GroupForm, PlannedStepState,
 };
-use portico_lifecycle::idempotency::MARKER_LABEL;
+use portico_lifecycle::{
+    idempotency::MARKER_LABEL,
+    model::{Bounds, NodeGroup},
+    status::Status,
+};
 use portico_store::{
     AttemptKey, AttemptLease, AttemptState, BegunAttempt, KeyRing, NewCreationAttempt, Store,
 };
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use tempfile::TempDir;
 use uuid::Uuid;
 
@@ -75,7 +82,8 @@ async fn send(
         store,
         form,
     };
-    creation.start(Duration::from_secs(20)).await.unwrap()
+    let finished = creation.start(Duration::from_secs(20)).await.unwrap();
+    finished.outcome
 }
 
 fn refusal(outcome: CreationOutcome) -> CreationRefusal {
@@ -262,4 +270,56 @@ async fn a_full_quota_of_clusters_blocks_and_a_taken_name_warns() {
         "{texts:?}"
     );
     assert!(!ready.can_be_sent());
+}
+
+fn group(name: &str) -> NodeGroup {
+    NodeGroup {
+        uuid: format!("uuid-of-{name}"),
+        name: name.to_owned(),
+        role: "worker".to_owned(),
+        is_default: name == "default-worker",
+        flavor: None,
+        node_count: 1,
+        bounds: Some(Bounds::default()),
+        status: Status::parse("CREATE_COMPLETE"),
+        reason: None,
+        node_labels: BTreeMap::new(),
+        node_taints: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn further_node_groups_remain_until_they_exist() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let with_gpu = CreationForm {
+        groups: vec![GroupForm {
+            name: "gpu".to_owned(),
+            count: Some(1),
+            ..GroupForm::default()
+        }],
+        ..form()
+    };
+    let accepted = send(&magnum, database.store().await, with_gpu, ATTEMPT).await;
+    assert_eq!(accepted, CreationOutcome::Accepted { cluster: CLUSTER });
+    let stored = StoredAttempts::new(database.store().await);
+    let unfinished = stored.unfinished("acme", "ada").await.unwrap();
+    assert_eq!(unfinished, []);
+    let model = model("CREATE_COMPLETE");
+    let groups = [group("default-worker"), group("gpu")];
+    let left = stored
+        .remaining("acme", &model, &groups[..1])
+        .await
+        .unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0].state, PlannedStepState::Ready);
+    let elsewhere = stored.remaining("globex", &model, &groups[..1]).await;
+    assert_eq!(elsewhere.unwrap(), []);
+    let left = stored.remaining("acme", &model, &groups).await.unwrap();
+    assert_eq!(left, []);
+    // complete: a group that is deleted later is not offered again
+    let left = stored
+        .remaining("acme", &model, &groups[..1])
+        .await
+        .unwrap();
+    assert_eq!(left, []);
 }

@@ -9,14 +9,14 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{creation::plain_check, error, viewer::Viewer},
+        lifecycle::{creation::plain_check, error, managed, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
 use portico_cluster_operations::{Clients, items, mapping as objects};
 use portico_domain::{
     identity::Named,
-    panel::lifecycle::{ActionOffer, ClusterAction, DeletionInventory, DeletionOptions},
+    panel::lifecycle::{ClusterAction, DeletionInventory, DeletionOptions},
 };
 use portico_lifecycle::{
     inventory::{self, DeleteOptions, Inventory, Kind},
@@ -97,10 +97,10 @@ pub async fn read(
         options_refusal: inside.err(),
         checks: checks.0.iter().map(plain_check).collect(),
         gaps: doomed.gaps,
-        deletion: ActionOffer {
-            action: ClusterAction::Delete,
-            refusal: viewer.refusal(Call::DeleteCluster, None),
-        },
+        deletion: managed::offer(
+            ClusterAction::Delete,
+            viewer.refusal(Call::DeleteCluster, None),
+        ),
         read_at: Timestamp::now().as_second(),
     })
 }

@@ -11,13 +11,17 @@ use crate::{
         Services,
         enrolment::remove_record,
         error::ServiceError,
-        lifecycle::{error, viewer::Viewer},
+        lifecycle::{Accepted, error, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{DeletionOptions, DeletionOutcome, DeletionRecord};
-use portico_lifecycle::{preflight::Level, rights::Call};
+use portico_lifecycle::{
+    preflight::Level,
+    progress::{Followed, Mark},
+    rights::Call,
+};
 use portico_openstack::rest::{Effect, Error};
 use uuid::Uuid;
 
@@ -58,7 +62,19 @@ pub async fn delete(
             return Ok(refused(reason, Some(AGAIN)));
         }
     }
-    Ok(carry_out(clients, &viewer, cluster, &doomed).await)
+    let outcome = carry_out(clients, &viewer, cluster, &doomed).await;
+    if let DeletionOutcome::Accepted(record) = &outcome {
+        let request = Accepted {
+            name: record.name.clone(),
+            followed: Followed::Deletion {
+                before: Mark::of(&doomed.cluster),
+            },
+            family: doomed.cluster.driver.family,
+            at: Timestamp::now(),
+        };
+        access.accepted(&viewer, cluster, request).await;
+    }
+    Ok(outcome)
 }
 
 /// Removes the record of a cluster that Magnum no longer has, if the caller's project has enrolled it.
