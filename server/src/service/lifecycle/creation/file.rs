@@ -1,6 +1,6 @@
 //! Reads a text into the form: Portico's file, or Magnum's request.
 use super::form::form_of;
-use crate::service::error::ServiceError;
+use crate::service::{error::ServiceError, lifecycle::error::sentence};
 use portico_domain::panel::lifecycle::{ClusterFile, FieldProblem};
 use portico_lifecycle::spec::{
     ClusterDocument, ReadRequest, SpecError, read_create_request, validate,
@@ -38,7 +38,7 @@ pub fn read_file(text: &str) -> Result<ClusterFile, ServiceError> {
     };
     Ok(match read(value) {
         Ok(read) => described(&read),
-        Err(error) => unreadable(field_of(&error), sentence(&error)),
+        Err(error) => unreadable(field_of(&error), sentence(&error.to_string())),
     })
 }
 
@@ -101,16 +101,6 @@ fn field_of(error: &SpecError) -> &str {
         SpecError::Document(_) | SpecError::NotAnObject => "",
         SpecError::UnknownField(field) | SpecError::Type { field, .. } => field,
         SpecError::Missing(field) => field,
-    }
-}
-
-/// Returns an error as a sentence.
-fn sentence(error: &SpecError) -> String {
-    let text = error.to_string();
-    let mut letters = text.chars();
-    match letters.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
-        None => text,
     }
 }
 

@@ -174,10 +174,11 @@ async fn networks(clients: &Clients, token: &ScopedToken) -> Result<Vec<NetworkO
     let listing = clients.neutron.networks(token).await?;
     let mut networks = listing.items;
     networks.truncate(MAX_NETWORKS);
-    let options = networks
+    let reads = networks
         .iter()
         .map(|network| network_option(clients, token, network));
-    let mut options = futures::future::join_all(options).await;
+    let reads: Vec<_> = reads.collect();
+    let mut options = futures::future::join_all(reads).await;
     options.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
     Ok(options)
 }

@@ -21,7 +21,10 @@ use portico_lifecycle::{
     rights::Call,
     spec::{ClusterDocument, validate},
 };
-use portico_openstack::{magnum::ConductorState, rest::ErrorKind};
+use portico_openstack::{
+    magnum::{Conductor, ConductorState},
+    rest::ErrorKind,
+};
 use serde_json::Value;
 
 /// A form, looked at with the services of the cloud.
@@ -151,9 +154,9 @@ async fn has_conductor(clients: &Clients, viewer: &Viewer) -> Option<bool> {
     if viewer.refusal(Call::ListConductors, None).is_some() {
         return None;
     }
-    let conductors = clients.magnum.conductors(&viewer.token).await.ok()?;
-    let mut conductors = conductors.items.iter();
-    Some(conductors.any(|one| one.state == ConductorState::Up && !one.disabled))
+    let conductors = clients.magnum.conductors(&viewer.token).await.ok()?.items;
+    let is_up = |one: &Conductor| one.state == ConductorState::Up && !one.disabled;
+    (!conductors.is_empty()).then(|| conductors.iter().any(is_up))
 }
 
 /// Returns all checks. What is wrong with single fields is one line: the engine's lines count the node
