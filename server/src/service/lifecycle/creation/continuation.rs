@@ -2,11 +2,7 @@
 use super::attempt;
 use crate::{
     caller::Caller,
-    service::{
-        Services,
-        error::ServiceError,
-        lifecycle::{Accepted, error},
-    },
+    service::{Services, error::ServiceError, lifecycle::error},
 };
 use app::error::UiErrorKind;
 use jiff::Timestamp;
@@ -19,7 +15,6 @@ use portico_lifecycle::{
     driver::Cloud,
     model::{Cluster, NodeGroup, Template},
     plan::{Action, PlanContext, Present, Step, plan},
-    progress::Followed,
     rights::Call,
     spec::ClusterDocument,
     status::{self, Operation},
@@ -91,15 +86,6 @@ pub async fn continue_creation(
         StepError::Service(error) => error::of_service(&error),
         StepError::Request(_) => ServiceError::invalid(error::sentence(&error.to_string())),
     })?;
-    if let Some(followed) = Followed::of_step(&step.action, &model) {
-        let request = Accepted {
-            name: model.name.clone(),
-            followed,
-            family: model.driver.family,
-            at: Timestamp::now(),
-        };
-        access.accepted(&viewer, cluster, request).await;
-    }
     if remaining.len() == 1 {
         complete(&store, viewer.project_id(), cluster).await;
     }

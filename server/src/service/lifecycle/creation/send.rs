@@ -10,7 +10,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{Accepted, error, viewer::Viewer},
+        lifecycle::{error, viewer::Viewer},
     },
 };
 use app::error::UiErrorKind;
@@ -19,11 +19,7 @@ use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{CreationForm, CreationOutcome};
 use portico_lifecycle::{
     creation::{CreationError, create_once},
-    driver::Family,
     idempotency::Attempt,
-    progress::Followed,
-    review::Review,
-    spec::DEFAULT_CREATE_TIMEOUT_MINUTES,
 };
 use portico_store::{
     AttemptKey, AttemptLease, AttemptState, BegunAttempt, CreationAttempt, NewCreationAttempt,
@@ -71,43 +67,7 @@ pub async fn create(
         store,
         form: form.clone(),
     };
-    let viewer = creation.viewer.clone();
-    let Finished { outcome, sent } = creation.start(PATIENCE).await?;
-    if let (CreationOutcome::Accepted { cluster }, Some(sent)) = (&outcome, sent) {
-        let request = Accepted {
-            name: sent.name,
-            followed: Followed::Creation {
-                timeout_minutes: sent.timeout_minutes,
-            },
-            family: sent.family,
-            at: Timestamp::now(),
-        };
-        access.accepted(&viewer, *cluster, request).await;
-    }
-    Ok(outcome)
-}
-
-/// How a run ended.
-pub struct Finished {
-    pub outcome: CreationOutcome,
-    /// What this run has reviewed, for those who follow the creation.
-    pub sent: Option<Sent>,
-}
-
-/// What is followed of a new cluster.
-pub struct Sent {
-    pub name: String,
-    pub family: Family,
-    pub timeout_minutes: u32,
-}
-
-impl From<CreationOutcome> for Finished {
-    fn from(outcome: CreationOutcome) -> Self {
-        Self {
-            outcome,
-            sent: None,
-        }
-    }
+    creation.start(PATIENCE).await
 }
 
 /// All that one request for a cluster needs, so that it can outlive the request of the page.
@@ -124,7 +84,7 @@ impl Creation {
     ///
     /// # Errors
     /// If nothing was sent.
-    pub async fn start(self, patience: Duration) -> Result<Finished, ServiceError> {
+    pub async fn start(self, patience: Duration) -> Result<CreationOutcome, ServiceError> {
         let slot = RUNS.try_acquire().map_err(|_| {
             ServiceError::new(
                 UiErrorKind::Unavailable,
@@ -141,30 +101,29 @@ impl Creation {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(failed)) => {
                 tracing::error!(error = %failed, "the creation of a cluster was interrupted");
-                Ok(outcome::running().into())
+                Ok(outcome::running())
             }
-            Err(_) => Ok(outcome::running().into()),
+            Err(_) => Ok(outcome::running()),
         }
     }
 
-    async fn run(self) -> Result<Finished, ServiceError> {
+    async fn run(self) -> Result<CreationOutcome, ServiceError> {
         let lease = AttemptLease {
             holder: Uuid::new_v4(),
             life: LEASE,
         };
         let stored = match self.begin(lease).await? {
             BegunAttempt::Yours(stored) => stored,
-            BegunAttempt::Taken(stored) => return Ok(outcome::taken(stored.state).into()),
+            BegunAttempt::Taken(stored) => return Ok(outcome::taken(stored.state)),
         };
         let outcome = match stored.state {
             AttemptState::Created(cluster) | AttemptState::Complete(cluster) => {
-                Ok(CreationOutcome::AlreadyCreated { cluster }.into())
+                Ok(CreationOutcome::AlreadyCreated { cluster })
             }
             AttemptState::NotSent => self.first(lease, &stored).await,
             // what was sent once is not sent again, so the request is not needed
             AttemptState::Unknown | AttemptState::Accepted(_) => {
-                let outcome = self.once(lease, &stored, Map::new(), false).await;
-                outcome.map(Finished::from)
+                self.once(lease, &stored, Map::new(), false).await
             }
         };
         let released = self.store.creation_attempts();
@@ -198,35 +157,16 @@ impl Creation {
         &self,
         lease: AttemptLease,
         stored: &CreationAttempt,
-    ) -> Result<Finished, ServiceError> {
+    ) -> Result<CreationOutcome, ServiceError> {
         let reviewed = review::look(&self.clients, &self.viewer, &self.form).await;
         let refusal = match reviewed {
             Ok(Reviewed::Ready(ready)) if ready.can_be_sent() => {
                 let is_complete = ready.review.plan.steps.len() <= 1;
-                let Review {
-                    document,
-                    template,
-                    request,
-                    ..
-                } = ready.review;
-                let sent = Sent {
-                    name: document.metadata.name,
-                    family: template.driver.family,
-                    timeout_minutes: document
-                        .spec
-                        .create_timeout
-                        .unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
-                };
-                let outcome = self.once(lease, stored, request, is_complete).await?;
-                return Ok(Finished {
-                    outcome,
-                    sent: Some(sent),
-                });
+                let request = ready.review.request;
+                return self.once(lease, stored, request, is_complete).await;
             }
-            Ok(Reviewed::Ready(ready)) => Ok(outcome::blocked(&ready).into()),
-            Ok(Reviewed::WithoutTemplate(problems)) => {
-                Ok(outcome::without_template(problems).into())
-            }
+            Ok(Reviewed::Ready(ready)) => Ok(outcome::blocked(&ready)),
+            Ok(Reviewed::WithoutTemplate(problems)) => Ok(outcome::without_template(problems)),
             Err(error) => Err(error),
         };
         self.forget(lease).await;

@@ -82,8 +82,7 @@ async fn send(
         store,
         form,
     };
-    let finished = creation.start(Duration::from_secs(20)).await.unwrap();
-    finished.outcome
+    creation.start(Duration::from_secs(20)).await.unwrap()
 }
 
 fn refusal(outcome: CreationOutcome) -> CreationRefusal {

@@ -11,17 +11,13 @@ use crate::{
         Services,
         enrolment::remove_record,
         error::ServiceError,
-        lifecycle::{Accepted, error, viewer::Viewer},
+        lifecycle::{error, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{DeletionOptions, DeletionOutcome, DeletionRecord};
-use portico_lifecycle::{
-    preflight::Level,
-    progress::{Followed, Mark},
-    rights::Call,
-};
+use portico_lifecycle::{preflight::Level, rights::Call};
 use portico_openstack::rest::{Effect, Error};
 use uuid::Uuid;
 
@@ -62,19 +58,7 @@ pub async fn delete(
             return Ok(refused(reason, Some(AGAIN)));
         }
     }
-    let outcome = carry_out(clients, &viewer, cluster, &doomed).await;
-    if let DeletionOutcome::Accepted(record) = &outcome {
-        let request = Accepted {
-            name: record.name.clone(),
-            followed: Followed::Deletion {
-                before: Mark::of(&doomed.cluster),
-            },
-            family: doomed.cluster.driver.family,
-            at: Timestamp::now(),
-        };
-        access.accepted(&viewer, cluster, request).await;
-    }
-    Ok(outcome)
+    Ok(carry_out(clients, &viewer, cluster, &doomed).await)
 }
 
 /// Removes the record of a cluster that Magnum no longer has, if the caller's project has enrolled it.
