@@ -1,7 +1,7 @@
 //! The user who asks, as Magnum knows them.
 use portico_domain::identity::Identity;
 use portico_lifecycle::rights::{Call, Caller, Owner, Permission, permission};
-use portico_openstack::rest::ScopedToken;
+use portico_openstack::{magnum, rest::ScopedToken};
 
 /// The user of one request, with their token.
 #[derive(Clone, Debug)]
@@ -26,6 +26,12 @@ impl Viewer {
     /// Returns the ID of the project.
     pub fn project_id(&self) -> &str {
         &self.token.project_id
+    }
+
+    /// Returns whether a cluster belongs to the project: an administrator's token reads those of others
+    /// too. Old versions of Magnum do not name the project, and have those of the project only.
+    pub fn is_of_project(&self, cluster: &magnum::Cluster) -> bool {
+        cluster.project_id.is_empty() || cluster.project_id == self.token.project_id
     }
 
     /// Returns what identifies the user's rights in the project.

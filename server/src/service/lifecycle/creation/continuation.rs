@@ -2,7 +2,11 @@
 use super::attempt;
 use crate::{
     caller::Caller,
-    service::{Services, error::ServiceError, lifecycle::error},
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{error, progress::no_such_cluster},
+    },
 };
 use app::error::UiErrorKind;
 use jiff::Timestamp;
@@ -53,9 +57,8 @@ pub async fn continue_creation(
         clients.offer(token),
     );
     let found = found.map_err(|error| error::of_service(&error))?;
-    if found.project_id != token.project_id {
-        return Err(ServiceError::not_found("This project has no such cluster.")
-            .next("Switch to the project of the cluster."));
+    if !viewer.is_of_project(&found) {
+        return Err(no_such_cluster());
     }
     let groups = groups.map_err(|error| error::of_service(&error))?;
     let cloud = cloud.map_err(|error| error::of_service(&error))?;

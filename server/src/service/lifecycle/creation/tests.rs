@@ -171,8 +171,9 @@ async fn a_request_that_was_sent_before_a_crash_is_not_sent_again() {
     assert!(stored.await.unwrap());
     // the form is not needed: nothing is sent
     let outcome = send(&magnum, store, CreationForm::default(), ATTEMPT).await;
-    let CreationOutcome::Unknown(found) = outcome else {
-        panic!("{outcome:?}");
+    let found = match outcome {
+        CreationOutcome::Unknown(found) => found,
+        other => panic!("{other:?}"),
     };
     assert!(found.reason.contains("no cluster appeared"), "{found:?}");
     assert_eq!(magnum.calls(), [""; 0]);

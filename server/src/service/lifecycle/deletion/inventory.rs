@@ -9,7 +9,9 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{creation::plain_check, error, managed, viewer::Viewer},
+        lifecycle::{
+            creation::plain_check, error, managed, progress::no_such_cluster, viewer::Viewer,
+        },
     },
 };
 use jiff::Timestamp;
@@ -116,16 +118,10 @@ async fn own(
 ) -> Result<magnum::Cluster, ServiceError> {
     let found = clients.magnum.cluster(&viewer.token, cluster).await;
     let found = found.map_err(|error| error::of_service(&error))?;
-    if found.project_id != viewer.project_id() {
-        return Err(elsewhere());
+    if !viewer.is_of_project(&found) {
+        return Err(no_such_cluster());
     }
     Ok(found)
-}
-
-/// Returns the error about a cluster of another project.
-pub fn elsewhere() -> ServiceError {
-    ServiceError::not_found("This project has no such cluster.")
-        .next("Switch to the project of the cluster, and try again.")
 }
 
 /// Looks for what belongs to a cluster. `policies` are those of its volumes, as far as they are known.

@@ -1,7 +1,7 @@
 //! What still exists of a cluster after its deletion.
 use super::{
     contents::ReclaimPolicies,
-    inventory::{elsewhere, look},
+    inventory::look,
     items::{command, fate, remembered},
     request::forget_record,
 };
@@ -11,7 +11,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{error, viewer::Viewer},
+        lifecycle::{error, progress::no_such_cluster, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
@@ -97,8 +97,8 @@ pub async fn read(
 ) -> Result<Leftovers, ServiceError> {
     let before = known.record.map(remembered).unwrap_or_default();
     let found = match clients.magnum.cluster(&viewer.token, cluster).await {
-        Ok(found) if found.project_id == viewer.project_id() => Some(found),
-        Ok(_) => return Err(elsewhere()),
+        Ok(found) if viewer.is_of_project(&found) => Some(found),
+        Ok(_) => return Err(no_such_cluster()),
         Err(error) if error.is_not_found() => None,
         Err(error) => return Err(error::of_service(&error)),
     };

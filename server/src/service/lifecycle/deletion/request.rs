@@ -1,7 +1,7 @@
 //! The request for a deletion.
 use super::{
     contents::{self, ReclaimPolicies},
-    inventory::{Doomed, checks, elsewhere, look},
+    inventory::{Doomed, checks, look},
     items::fates,
 };
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
         Services,
         enrolment::remove_record,
         error::ServiceError,
-        lifecycle::{error, viewer::Viewer},
+        lifecycle::{error, progress::no_such_cluster, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
@@ -97,9 +97,9 @@ pub async fn permit(
     typed: &str,
 ) -> Result<Permit, ServiceError> {
     let found = match clients.magnum.cluster(&viewer.token, cluster).await {
-        Ok(found) if found.project_id == viewer.project_id() => found,
+        Ok(found) if viewer.is_of_project(&found) => found,
         // to an administrator, clusters of other projects exist
-        Ok(_) => return Err(elsewhere()),
+        Ok(_) => return Err(no_such_cluster()),
         Err(error) if error.is_not_found() => {
             return Ok(Permit::Answered(DeletionOutcome::AlreadyGone));
         }
