@@ -29,7 +29,7 @@ async fn case_08_a_body_for_magnum_with_nulls_is_accepted_as_it_is() {
         // the template's
         assert_eq!(made.flavor_id.as_deref(), Some("m1.medium"));
         assert_eq!(made.master_lb_enabled, Some(true));
-        assert_eq!(made.labels["kube_tag"], "v1.31.4");
+        assert_eq!(made.labels.applied["kube_tag"], "v1.31.4");
     })
     .await;
 }
@@ -67,9 +67,9 @@ async fn case_10_labels_are_merged_and_an_overridden_one_is_marked() {
         let ran = tenant.cluster(&words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let made = &tenant.named(&name).await[0];
-        assert_eq!(made.labels["auto_healing_enabled"], "true");
-        assert_eq!(made.labels["kube_tag"], "v1.31.2");
-        assert_eq!(made.labels_overridden["kube_tag"], "v1.31.4");
+        assert_eq!(made.labels.applied["auto_healing_enabled"], "true");
+        assert_eq!(made.labels.applied["kube_tag"], "v1.31.2");
+        assert_eq!(made.labels.overridden["kube_tag"], "v1.31.4");
     })
     .await;
 }
@@ -227,7 +227,7 @@ async fn case_16_a_lost_response_makes_no_second_cluster() {
         let made = tenant.named(&name).await;
         assert_eq!(made.len(), 1, "{made:?}");
         assert_eq!(json(&ran)[0]["uuid"], made[0].uuid.to_string());
-        assert!(made[0].labels.contains_key(MARKER_LABEL));
+        assert!(made[0].labels.applied.contains_key(MARKER_LABEL));
         assert_eq!(proxy.changes().len(), 1);
         assert_eq!(proxy.changes()[0].method, Method::POST);
     })
@@ -239,7 +239,7 @@ async fn case_23_a_cluster_that_another_client_made_is_listed() {
     Tenant::run(|tenant| async move {
         let name = tenant.name("openstack");
         let made = tenant.make(&name, FULL, &[]).await;
-        assert!(!made.labels.contains_key(MARKER_LABEL));
+        assert!(!made.labels.applied.contains_key(MARKER_LABEL));
         let ran = tenant.cluster(&["list", "-o", "name"]).await;
         assert_eq!(ran.out, format!("{name}\n"), "{}", ran.err);
     })

@@ -90,7 +90,8 @@ impl Enrolment {
 
     /// Returns whether a run for a cluster is in progress in this process.
     pub fn is_running(&self, cluster: Uuid) -> bool {
-        self.running.lock().contains(&cluster)
+        let running = self.running.lock();
+        running.iter().any(|(_, running)| *running == cluster)
     }
 
     /// Returns the caller's token with the services of the cloud.

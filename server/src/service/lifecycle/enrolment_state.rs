@@ -169,7 +169,7 @@ mod tests {
     fn an_address_outside_of_the_permitted_networks_is_explained() {
         let cluster = fixtures::with("CREATE_COMPLETE", json!({}));
         let refuse = |_: &str| Err(RefusedAddress::Form);
-        let state = of_unknown(&cluster, &viewer("ada", &["member"]), &refuse);
+        let state = of_unknown(&cluster, &viewer("ada", &["member", "reader"]), &refuse);
         let EnrolmentState::NotOffered(text) = state else {
             panic!("it is offered");
         };

@@ -87,7 +87,7 @@ impl StandIn {
 
     /// Refuses a user's token from now on.
     pub fn refuse(&self, viewer: &Viewer) {
-        *self.state.refused.lock() = Some(format!("token of {}", viewer.user_id));
+        *self.state.refused.lock() = Some(format!("token-of-{}", viewer.user_id));
     }
 
     /// Returns the tokens with which the cluster was read.

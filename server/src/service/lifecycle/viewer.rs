@@ -126,7 +126,7 @@ pub(super) mod tests {
     pub fn viewer(user: &str, roles: &[&str]) -> Viewer {
         Viewer {
             token: ScopedToken {
-                token: format!("token of {user}").into(),
+                token: format!("token-of-{user}").into(),
                 project_id: "acme".to_owned(),
                 catalog: Arc::new(Catalog::default()),
             },

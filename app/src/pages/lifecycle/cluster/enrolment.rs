@@ -8,7 +8,7 @@ use crate::{
     hooks::Timer,
     pages::cluster::terminal_help,
     routes::{self, managed_clusters::ManagedClustersPage},
-    ui::{Banner, Button, ButtonKind, Card, CodeBlock, Icon, Tone, icons},
+    ui::{Banner, Button, Card, CodeBlock, Icon, Tone, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{EnrolmentOutcome, EnrolmentState, Operation};

@@ -127,8 +127,9 @@ fn card(wizard: Wizard, value: String, template: TemplateOption) -> AnyView {
     } else {
         "card"
     };
+    let template_name = name.clone();
     view! {
-        <div class=class data-template=name.clone()>
+        <div class=class data-template=template_name>
             <label class="card-link h-auto">
                 <span class="card-title">
                     <input

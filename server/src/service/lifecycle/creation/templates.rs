@@ -182,3 +182,75 @@ fn words(feature: Feature) -> &'static str {
         Feature::StackEvents => "Events of the stack",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::lifecycle::fixtures::{TEMPLATE, with};
+    use jiff::civil::date;
+    use portico_lifecycle::driver::ApiVersion;
+    use serde_json::{Value, json};
+
+    fn template(uuid: &str, change: Value) -> ClusterTemplate {
+        let mut template = json!({"uuid": uuid, "name": "small", "coe": "kubernetes", "public": true,
+            "project_id": "acme", "driver": "k8s_capi_helm_v1", "image_id": "ubuntu",
+            "labels": {"kube_tag": "v1.20.0", "monitoring_enabled": "True"}});
+        for (key, value) in change.as_object().unwrap() {
+            template[key] = value.clone();
+        }
+        serde_json::from_value(template).unwrap()
+    }
+
+    fn shown(templates: &[ClusterTemplate]) -> Vec<TemplateOption> {
+        let image =
+            json!({"id": "i1", "name": "ubuntu", "status": "active", "kube_version": "v1.32.1"});
+        let images: Vec<Image> = serde_json::from_value(json!([image])).unwrap();
+        let sources = Sources {
+            cloud: Cloud {
+                api: ApiVersion(14),
+                release: None,
+            },
+            clusters: &[with("CREATE_COMPLETE", json!({}))],
+            images: &images,
+            today: date(2026, 1, 1),
+            usual_seconds: &|_| Some(300),
+        };
+        cards(templates, &sources)
+    }
+
+    #[test]
+    fn hidden_and_deprecated_templates_come_last() {
+        let ids = [
+            "00000000-0000-0000-0000-000000000001",
+            "00000000-0000-0000-0000-000000000002",
+            TEMPLATE,
+        ];
+        let found = shown(&[
+            template(ids[0], json!({"name": "a", "hidden": true})),
+            template(ids[1], json!({"name": "b", "tags": "Deprecated,old"})),
+            template(ids[2], json!({"name": "c"})),
+        ]);
+        let names: Vec<_> = found.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["c", "a", "b"]);
+        assert_eq!(found[0].used_by, 1);
+        assert_eq!(found[1].used_by, 0);
+    }
+
+    #[test]
+    fn a_card_states_the_version_of_the_image_and_what_the_driver_ignores() {
+        let found = shown(&[template(TEMPLATE, json!({}))]);
+        let card = &found[0];
+        assert_eq!(card.version.as_ref().unwrap().version, "v1.32.1");
+        assert_eq!(card.add_ons, ["Monitoring"]);
+        assert_eq!(card.usual_seconds, Some(300));
+        let by_label = card.capabilities.iter();
+        let mut by_label = by_label.filter(|line| line.feature == "Version by label");
+        assert!(!by_label.next().unwrap().is_offered);
+    }
+
+    #[test]
+    fn a_template_for_another_engine_is_refused() {
+        let found = shown(&[template(TEMPLATE, json!({"coe": "swarm"}))]);
+        assert!(found[0].refusal.as_ref().unwrap().contains("swarm"));
+    }
+}

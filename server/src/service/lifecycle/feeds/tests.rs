@@ -61,7 +61,7 @@ async fn a_user_whom_magnum_refuses_gets_nothing_although_others_look() {
     let magnum = StandIn::start(complete()).await;
     let feeds = feeds(&magnum);
     let (ada, eve) = (
-        magnum.viewer("ada", &["member"]),
+        magnum.viewer("ada", &["member", "reader"]),
         magnum.viewer("eve", &["reader"]),
     );
     feeds.look(&ada, CLUSTER).await.unwrap();
@@ -86,13 +86,13 @@ async fn case_07_a_cluster_of_another_project_does_not_exist_for_an_administrato
 async fn while_magnum_does_not_answer_the_last_state_is_shown_as_outdated() {
     let magnum = StandIn::start(Mode::Cluster(creating())).await;
     let feeds = feeds(&magnum);
-    let ada = magnum.viewer("ada", &["member"]);
+    let ada = magnum.viewer("ada", &["member", "reader"]);
     feeds.look(&ada, CLUSTER).await.unwrap();
     magnum.set(Mode::Broken(503));
     let view = until(&feeds, &ada, |view| view.outdated.is_some()).await;
     assert_eq!(view.cluster.name, "shop");
     // a user whom Magnum has not confirmed sees nothing of it
-    let bob = magnum.viewer("bob", &["member"]);
+    let bob = magnum.viewer("bob", &["member", "reader"]);
     assert!(feeds.look(&bob, CLUSTER).await.is_err());
     magnum.set(complete());
     let view = until(&feeds, &ada, |view| view.outdated.is_none()).await;
@@ -104,7 +104,7 @@ async fn the_end_of_a_deletion_is_shown_to_those_who_come_later() {
     let magnum = StandIn::start(complete()).await;
     let feeds = feeds(&magnum);
     let (ada, bob) = (
-        magnum.viewer("ada", &["member"]),
+        magnum.viewer("ada", &["member", "reader"]),
         magnum.viewer("bob", &["reader"]),
     );
     feeds.look(&ada, CLUSTER).await.unwrap();
@@ -126,7 +126,7 @@ async fn the_end_of_a_deletion_is_shown_to_those_who_come_later() {
 async fn case_17_a_new_cluster_has_a_page_before_magnum_has_its_record() {
     let magnum = StandIn::start(Mode::Missing).await;
     let feeds = feeds(&magnum);
-    let ada = magnum.viewer("ada", &["member"]);
+    let ada = magnum.viewer("ada", &["member", "reader"]);
     let request = Accepted::Creation {
         name: "shop".to_owned(),
     };
@@ -144,8 +144,8 @@ async fn the_token_of_the_viewer_that_asked_last_is_used() {
     let magnum = StandIn::start(Mode::Cluster(creating())).await;
     let feeds = feeds(&magnum);
     let (ada, bob) = (
-        magnum.viewer("ada", &["member"]),
-        magnum.viewer("bob", &["member"]),
+        magnum.viewer("ada", &["member", "reader"]),
+        magnum.viewer("bob", &["member", "reader"]),
     );
     feeds.look(&ada, CLUSTER).await.unwrap();
     feeds.look(&bob, CLUSTER).await.unwrap();
@@ -159,7 +159,7 @@ async fn the_token_of_the_viewer_that_asked_last_is_used() {
     let reads = magnum.reads();
     let later: Vec<_> = reads.iter().skip(before).collect();
     assert!(
-        later.iter().all(|token| *token == "token of bob"),
+        later.iter().all(|token| *token == "token-of-bob"),
         "{later:?}"
     );
 }
@@ -168,7 +168,7 @@ async fn the_token_of_the_viewer_that_asked_last_is_used() {
 async fn a_cluster_that_nothing_runs_on_is_read_seldom() {
     let magnum = StandIn::start(complete()).await;
     let feeds = feeds(&magnum);
-    let ada = magnum.viewer("ada", &["member"]);
+    let ada = magnum.viewer("ada", &["member", "reader"]);
     let view = feeds.look(&ada, CLUSTER).await.unwrap();
     assert!(view.following.is_none());
     assert_eq!(view.poll_seconds, 15);
