@@ -148,7 +148,10 @@ pub fn bind(paths: &Paths, release: bool) -> Result<()> {
 /// Makes every module smaller.
 pub fn optimise(paths: &Paths) -> Result<()> {
     let start = Instant::now();
-    let options: Vec<String> = std::iter::once("-Oz".to_owned())
+    // repeated until nothing becomes smaller: the first page is close to its limit
+    let options: Vec<String> = ["-Oz", "--converge"]
+        .map(str::to_owned)
+        .into_iter()
         .chain(WASM_FEATURES.map(|feature| format!("--enable-{feature}")))
         .collect();
     // by far the slowest step, and mostly for modules that were optimised before
