@@ -140,7 +140,7 @@ test("a file becomes a form, a command, a request and a cluster", async ({ page 
   await step(page, "Review").click();
   await expect(main(page)).toContainText("What is created");
   await main(page).getByRole("tab", { name: "Command" }).click();
-  await expect(main(page).getByRole("region", { name: "Command" })).toContainText(`portico cluster create ${name}`);
+  await expect(main(page).getByRole("region", { name: "Command" })).toContainText(`portico cluster create -f ${name}.yaml`);
   await main(page).getByRole("tab", { name: "File" }).click();
   await expect(field(page, "File or request body")).toHaveValue(new RegExp(`name: ${name}`));
   for (const width of [1440, 390]) {
@@ -168,16 +168,17 @@ test("case_16 a lost response is continued after a reload, and makes one cluster
   await useFile(page, file(name));
   await step(page, "Review").click();
   let lost = 0;
-  await page.route(/\/api\/managed_clusters\/create$/, async (route) => {
-    // it has reached Magnum
-    await route.fetch();
+  // the request has reached Magnum when its response is paused
+  const session = await page.context().newCDPSession(page);
+  session.on("Fetch.requestPaused", ({ requestId }) => {
     lost += 1;
-    await route.abort();
+    void session.send("Fetch.failRequest", { requestId, errorReason: "ConnectionReset" });
   });
+  await session.send("Fetch.enable", { patterns: [{ urlPattern: "*/api/managed_clusters/create", requestStage: "Response" }] });
   await create(page).click();
   await expect(main(page)).toContainText("its outcome is not known");
   expect(lost).toBe(1);
-  await page.unroute(/\/api\/managed_clusters\/create$/);
+  await session.detach();
   await page.reload();
   await expect(main(page)).toContainText("its outcome is not known");
   await main(page).getByRole("button", { name: "Continue" }).click();

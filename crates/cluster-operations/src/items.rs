@@ -98,7 +98,12 @@ impl Found {
         // some drivers name servers after something else
         for group in groups {
             if own.is_empty() && group.node_count > 0 {
-                let name = format!("{} node(s) of {}", group.node_count, group.name);
+                let noun = if group.node_count == 1 {
+                    "node"
+                } else {
+                    "nodes"
+                };
+                let name = format!("{} {noun} of {}", group.node_count, group.name);
                 self.add(Kind::Server, &group.uuid, &name);
             }
         }

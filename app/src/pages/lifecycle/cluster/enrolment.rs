@@ -256,13 +256,13 @@ fn usable(project: &str, cluster: Uuid, name: &str) -> AnyView {
     view! {
         <div class="grid grid-cols-1 gap-4">
             <p role="status">"The cluster is enrolled and can be opened within a few seconds."</p>
-            <p class="flex flex-wrap items-center gap-2">
+            <div class="flex flex-wrap items-center gap-2">
                 <a class="btn btn-primary" href=routes::cluster(project, cluster)>
                     <Icon icon=icons::BOXES />
                     "Open cluster"
                 </a>
                 {download}
-            </p>
+            </div>
             {commands}
         </div>
     }

@@ -57,7 +57,7 @@ fn checkbox(
 ) -> AnyView {
     let is_refused = move || refusal.with(Option::is_some);
     view! {
-        <label class="check">
+        <label class="check whitespace-normal">
             <input
                 type="checkbox"
                 disabled=is_refused
