@@ -20,6 +20,7 @@ fn the_committed_results_have_every_figure() {
             .is_some_and(|commit| !commit.ends_with("-dirty"))
     );
     assert_complete(&results);
+    assert_has_log(&results);
 }
 
 /// That nothing is missing of the results of a whole run.
