@@ -296,6 +296,10 @@ pub fn calls(target: &Target) -> Vec<Call> {
             ],
         ),
     ];
+    let all: Vec<_> = all
+        .into_iter()
+        .chain(of_managed_clusters(cluster))
+        .collect();
     let known: BTreeSet<_> = all.iter().map(|call| call.path).collect();
     let registered: BTreeSet<_> = server_fn_paths().map(|(path, _)| path).collect();
     assert!(registered.len() > 20, "{registered:?}");
@@ -304,4 +308,49 @@ pub fn calls(target: &Target) -> Vec<Call> {
     let gone: Vec<_> = known.difference(&registered).collect();
     assert!(gone.is_empty(), "no such function: {gone:?}");
     all
+}
+
+/// The functions about clusters of Magnum. The panel of these tests has no access to one, and answers so
+/// before anything else.
+fn of_managed_clusters(cluster: &str) -> Vec<Call> {
+    let new = json!({ "name": "shop", "template": "kubernetes" });
+    let attempt = "00000000-0000-4000-8000-000000000000";
+    let one = json!({ "cluster": cluster });
+    let unavailable = |call| answered(503, call);
+    vec![
+        unavailable(form("/api/managed_clusters/list", false, &[])),
+        unavailable(form("/api/managed_clusters/options", false, &[])),
+        reads(
+            "/api/managed_clusters/read_file",
+            json!({ "text": "kind: Cluster" }),
+        ),
+        unavailable(reads(
+            "/api/managed_clusters/review",
+            json!({ "form": new }),
+        )),
+        changes(
+            "/api/managed_clusters/create",
+            json!({ "form": new, "attempt": attempt }),
+        ),
+        changes("/api/managed_clusters/continue", one.clone()),
+        unavailable(reads(
+            "/api/managed_clusters/progress",
+            json!({ "cluster": cluster, "version": null }),
+        )),
+        unavailable(reads(
+            "/api/managed_clusters/inventory",
+            json!({ "cluster": cluster, "options": {} }),
+        )),
+        changes(
+            "/api/managed_clusters/delete",
+            json!({ "cluster": cluster, "typed": "shop", "options": {} }),
+        ),
+        unavailable(reads(
+            "/api/managed_clusters/leftovers",
+            json!({ "cluster": cluster, "record": null }),
+        )),
+        changes("/api/managed_clusters/enrol", one.clone()),
+        changes("/api/managed_clusters/remove_record", one.clone()),
+        unavailable(reads("/api/managed_clusters/configuration", one)),
+    ]
 }
