@@ -188,7 +188,11 @@ async fn flaw_11_what_cannot_be_read_is_answered_in_json_and_never_in_html() {
         ] {
             let answer = site.raw(&ada, call.path, kind, body).await;
             let context = format!("{} {kind}: {} {}", call.path, answer.status, answer.body);
-            assert!(answer.status < 500, "{context}");
+            // a function without arguments reads nothing, and answers as always
+            assert!(
+                answer.status < 500 || answer.status == call.status,
+                "{context}"
+            );
             assert_eq!(
                 answer.header("x-content-type-options"),
                 "nosniff",
