@@ -10,8 +10,13 @@ use serde_json::{Map, Value, json};
 /// The label that carries the marker. Drivers ignore it.
 pub const MARKER_LABEL: &str = "portico_request";
 
-/// How long to look for the record of a request whose response was lost, before the user is asked.
-pub const SEARCH_TIME: SignedDuration = SignedDuration::from_secs(60);
+/// The longest time of the request itself: the time limit of a change in `portico-openstack`.
+pub const MAX_REQUEST_TIME: SignedDuration = SignedDuration::from_secs(65);
+/// How long after the request was sent to look for its record if the response was lost, before the user
+/// is asked. It contains the time of the request: one that ends with a timeout, or with the 504 of a
+/// proxy, is looked for during a minute too.
+pub const SEARCH_TIME: SignedDuration =
+    MAX_REQUEST_TIME.saturating_add(SignedDuration::from_secs(60));
 /// Pause between two searches.
 const SEARCH_PAUSE: SignedDuration = SignedDuration::from_secs(2);
 /// By how much the clocks of Portico and Magnum may differ.

@@ -202,8 +202,8 @@ impl CreationEnvironment for Run<'_> {
 
     fn note_lost(&mut self, error: &ClusterError) {
         self.console.say(format!(
-            "The response was lost ({error}). Looking for the cluster for {} s; the request is not sent \
-             again.",
+            "The response was lost ({error}). Looking for the cluster until {} s after the request; it is \
+             not sent again.",
             SEARCH_TIME.as_secs()
         ));
     }

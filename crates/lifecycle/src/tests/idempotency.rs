@@ -95,14 +95,15 @@ fn a_lost_response_is_found_by_its_marker() {
 
 #[test]
 fn a_lost_response_without_a_record_is_looked_for_and_then_asked_about() {
-    for seconds in [0, 1, 59] {
+    // a request that timed out after 65 s is looked for during another minute
+    for seconds in [0, 1, 65, 124] {
         assert_eq!(
             decision(Delivery::Unknown, &[], seconds),
             Decision::LookAgain(at(seconds + 2))
         );
     }
     // Magnum's queue may still hold it: it is never sent again without the user
-    for seconds in [60, 3600] {
+    for seconds in [125, 3600] {
         assert_eq!(
             decision(Delivery::Unknown, &[], seconds),
             Decision::Ask(LostResponse::NothingFound)
@@ -117,13 +118,13 @@ fn an_unmarked_cluster_of_the_name_is_offered_only_if_it_is_new() {
     let of_another_request = candidate("marked", "shop", Some("m0"), 1);
     let new = candidate("new", "shop", None, -30);
     let found = [old.clone(), other.clone(), of_another_request.clone(), new];
-    let Decision::Ask(asked) = decision(Delivery::Unknown, &found, 61) else {
+    let Decision::Ask(asked) = decision(Delivery::Unknown, &found, 126) else {
         panic!("the user decides");
     };
     assert_eq!(asked, LostResponse::SameName(vec!["new".to_owned()]));
     assert!(asked.to_string().contains("Choose yours"));
     assert_eq!(
-        decision(Delivery::Unknown, &[old, other, of_another_request], 61),
+        decision(Delivery::Unknown, &[old, other, of_another_request], 126),
         Decision::Ask(LostResponse::NothingFound)
     );
 }
@@ -150,7 +151,7 @@ fn nothing_is_sent_while_the_clusters_cannot_be_listed() {
 #[test]
 fn no_sequence_of_lost_responses_makes_a_second_cluster() {
     // Magnum makes the cluster some time after the request, or never; every response is lost
-    for appears_after in [Some(0), Some(5), Some(59), Some(300), None] {
+    for appears_after in [Some(0), Some(5), Some(124), Some(300), None] {
         let mut attempt = attempt(Delivery::NotSent);
         attempt.sent_at = None;
         let mut sent = 0;

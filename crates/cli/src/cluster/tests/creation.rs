@@ -13,12 +13,12 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     CREATE.iter().copied().chain(more.iter().copied()).collect()
 }
 
-/// Stores an attempt that was sent two minutes ago, and whose response was lost.
+/// Stores an attempt that was sent three minutes ago, and whose response was lost.
 async fn lost_attempt(machine: &Machine, cloud: &StandIn) {
     // makes the directory and names the file
     let file = format!("{:?}", machine.attempt(cloud, "shop").await);
     let path = file.split('"').nth(1).unwrap();
-    let sent_at = Timestamp::now() - SignedDuration::from_mins(2);
+    let sent_at = Timestamp::now() - SignedDuration::from_mins(3);
     let attempt =
         json!({"marker": "mine", "name": "shop", "sent_at": sent_at, "delivery": "unknown"});
     private_file::replace(path.as_ref(), &attempt.to_string()).unwrap();

@@ -243,3 +243,21 @@ impl Creation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::LEASE;
+    use portico_lifecycle::idempotency::{MAX_REQUEST_TIME, SEARCH_TIME};
+    use portico_openstack::rest::ServiceOptions;
+    use std::time::Duration;
+
+    #[test]
+    fn a_request_ends_before_its_lease_and_before_the_search_for_its_cluster() {
+        let limit = ServiceOptions::default().change_timeout;
+        let longest = Duration::try_from(MAX_REQUEST_TIME).unwrap();
+        assert!(limit <= longest, "{limit:?}");
+        for end in [LEASE, SEARCH_TIME] {
+            assert!(end > MAX_REQUEST_TIME, "{end:?}");
+        }
+    }
+}
