@@ -1,6 +1,6 @@
 //! A failure as a card: what, why, whose responsibility, what still runs, and what to do.
 use crate::{
-    routes::managed_clusters::ManagedClustersPage,
+    routes::managed_clusters::{ManagedClustersPage, edit_and_retry},
     ui::{Card, CopyButton, DescriptionList, Icon, icons},
 };
 use leptos::prelude::*;
@@ -83,34 +83,32 @@ fn next_step(
     project: &str,
 ) -> AnyView {
     let class = if is_first { "btn btn-primary" } else { "btn" };
-    match page(step.action, operation, cluster) {
-        Some(page) => view! {
-            <li><a class=class href=page.address(project)>{step.label}</a></li>
+    match address(step.action, operation, cluster, project) {
+        Some(href) => view! {
+            <li><a class=class href=href>{step.label}</a></li>
         }
         .into_any(),
         None => view! { <li class="wrap-anywhere">{step.label}</li> }.into_any(),
     }
 }
 
-/// Returns the page on which a step is carried out; `None` for one outside of these pages.
-fn page(
+/// Returns the address of the page on which a step is carried out; `None` for one outside of these pages.
+fn address(
     action: FailureAction,
     operation: &Operation,
     cluster: Uuid,
-) -> Option<ManagedClustersPage> {
-    match action {
-        FailureAction::EditAndRetry | FailureAction::NewCluster => {
-            Some(ManagedClustersPage::Create)
-        }
+    project: &str,
+) -> Option<String> {
+    let page = match action {
+        FailureAction::EditAndRetry => return Some(edit_and_retry(project, cluster)),
+        FailureAction::NewCluster => ManagedClustersPage::Create,
         FailureAction::Retry if *operation == Operation::Deletion => {
-            Some(ManagedClustersPage::Delete(cluster))
+            ManagedClustersPage::Delete(cluster)
         }
         FailureAction::ShowLeftovers | FailureAction::ShowHolders => {
-            Some(ManagedClustersPage::Leftovers(cluster))
+            ManagedClustersPage::Leftovers(cluster)
         }
-        FailureAction::FreeResources | FailureAction::ChooseByUuid => {
-            Some(ManagedClustersPage::List)
-        }
+        FailureAction::FreeResources | FailureAction::ChooseByUuid => ManagedClustersPage::List,
         FailureAction::Retry
         | FailureAction::Wait
         | FailureAction::ShowQuota
@@ -118,8 +116,9 @@ fn page(
         | FailureAction::TakeOwnership
         | FailureAction::AskForRole
         | FailureAction::RelaxDisruptionBudget
-        | FailureAction::ContactOperator => None,
-    }
+        | FailureAction::ContactOperator => return None,
+    };
+    Some(page.address(project))
 }
 
 #[cfg(test)]
@@ -130,9 +129,20 @@ mod tests {
     fn a_failed_deletion_is_tried_again_on_its_own_page() {
         let id = Uuid::from_u128(7);
         assert_eq!(
-            page(FailureAction::Retry, &Operation::Deletion, id),
-            Some(ManagedClustersPage::Delete(id))
+            address(FailureAction::Retry, &Operation::Deletion, id, "p1"),
+            Some(ManagedClustersPage::Delete(id).address("p1"))
         );
-        assert_eq!(page(FailureAction::Retry, &Operation::Creation, id), None);
+        let of_creation = address(FailureAction::Retry, &Operation::Creation, id, "p1");
+        assert_eq!(of_creation, None);
+    }
+
+    #[test]
+    fn the_form_to_edit_and_retry_begins_with_the_values_of_the_cluster() {
+        let id = Uuid::from_u128(7);
+        let edit = address(FailureAction::EditAndRetry, &Operation::Creation, id, "p1");
+        let href = format!("/projects/p1/managed-clusters/create?from={id}");
+        assert_eq!(edit, Some(href));
+        let empty = address(FailureAction::NewCluster, &Operation::Creation, id, "p1");
+        assert_eq!(empty, Some(ManagedClustersPage::Create.address("p1")));
     }
 }
