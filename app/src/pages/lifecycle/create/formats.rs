@@ -91,11 +91,6 @@ fn rows(form: &CreationForm, template: String) -> Vec<(&'static str, String)> {
             "Services",
             (!form.services.is_empty()).then(|| form.services.join(", ")),
         ),
-        (
-            "Protection",
-            form.protection
-                .then(|| "Portico refuses to delete it".to_owned()),
-        ),
     ];
     rows.extend(
         further
@@ -149,6 +144,7 @@ mod tests {
             }],
             exposure: Some(ApiExposure::Public),
             allowed_cidrs: vec!["198.51.100.0/24".to_owned()],
+            protection: true,
             ..CreationForm::default()
         };
         let rows = rows(&form, "k8s".to_owned());
@@ -159,6 +155,7 @@ mod tests {
         assert_eq!(of("Workers"), Some("gpu: 2 nodes of m1.large, from 0 to 4"));
         assert_eq!(of("Control plane"), Some("1 node"));
         assert_eq!(of("Kubernetes API"), Some("public, for 198.51.100.0/24"));
+        // nothing stores it: a check says so
         assert_eq!(of("Protection"), None);
     }
 }
