@@ -108,7 +108,26 @@ fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
         EnrolmentState::WaitingForApi => (Tone::Info, "When its API answers".to_owned()),
         EnrolmentState::Ready => (Tone::Info, "Can be enrolled".to_owned()),
         EnrolmentState::Running => (Tone::Info, "Being enrolled".to_owned()),
-        EnrolmentState::NotOffered(reason) => (Tone::Idle, reason),
+        // a sentence: a status that is a child of the cell itself would not wrap
+        EnrolmentState::NotOffered(text) => {
+            return view! { <span class="block"><Status tone=Tone::Idle text /></span> }.into_any();
+        }
     };
     view! { <Status tone text /> }.into_any()
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_why_a_cluster_cannot_be_enrolled_wraps() {
+        let html = |state| access_cell(Uuid::nil(), state, "p1").to_html();
+        let reason = html(EnrolmentState::NotOffered("Not here.".to_owned()));
+        assert!(reason.starts_with(r#"<span class="block">"#), "{reason}");
+        assert!(reason.contains("Not here."), "{reason}");
+        // a few words stay on one line
+        let ready = html(EnrolmentState::Ready);
+        assert!(ready.starts_with(r#"<span class="status"#), "{ready}");
+    }
 }
