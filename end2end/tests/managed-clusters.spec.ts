@@ -162,8 +162,8 @@ test("a file becomes a form, a command, a request and a cluster", async ({ page 
   await expect(field(page, "Name")).toHaveValue("");
 });
 
-test("case_16 a lost response is continued after a reload, and makes one cluster", async ({ page }) => {
-  const name = unique("lost");
+/** Sends a form to Magnum, and loses the response. */
+async function sendAndLose(page: Page, name: string) {
   await openForm(page);
   await useFile(page, file(name));
   await step(page, "Review").click();
@@ -179,9 +179,23 @@ test("case_16 a lost response is continued after a reload, and makes one cluster
   await expect(main(page)).toContainText("its outcome is not known");
   expect(lost).toBe(1);
   await session.detach();
+}
+
+test("case_16 a lost response is continued after a reload, and makes one cluster", async ({ page }) => {
+  const name = unique("lost");
+  await sendAndLose(page, name);
   await page.reload();
   await expect(main(page)).toContainText("its outcome is not known");
   await main(page).getByRole("button", { name: "Continue" }).click();
   await expect(page).toHaveURL(/managed-clusters\/[0-9a-f-]{36}$/);
+  expect((await clustersOf(tenant)).filter((cluster) => cluster.name === name)).toHaveLength(1);
+});
+
+test("case_16 a form that is changed after a lost response is reviewed again first", async ({ page }) => {
+  const name = unique("changed");
+  await sendAndLose(page, name);
+  await main(page).getByRole("button", { name: "Change the form" }).click();
+  // the new review knows the cluster that the lost request has made
+  await expect(main(page).locator("[data-part=checks]")).toContainText("equal names");
   expect((await clustersOf(tenant)).filter((cluster) => cluster.name === name)).toHaveLength(1);
 });

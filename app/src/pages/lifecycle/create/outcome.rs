@@ -94,9 +94,10 @@ fn interrupted(wizard: Wizard) -> AnyView {
                 <Button label="Change the form" on_click=move |_| wizard.release() />
             </p>
             <p class="mt-2">
-                "To change the form ends this attempt. Look at the "
+                "A change of the form does not take this request back: a cluster that was made stays, and \
+                 the form needs another name while the outcome is not known. The "
                 <a href=href>"list of clusters"</a>
-                " first: a cluster that was made stays."
+                " shows the cluster, or continues the request."
             </p>
         </Banner>
     }

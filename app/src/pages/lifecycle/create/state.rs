@@ -282,13 +282,15 @@ impl Wizard {
         });
     }
 
-    /// Ends the attempt: the form can be changed, and is sent with another one.
+    /// Ends the attempt: the form can be changed, and is sent with another one. It is reviewed again
+    /// first: the last review does not know what the attempt has made.
     pub fn release(self) {
         self.attempt.set(None);
         self.is_sent.set(false);
         self.unknown.set(None);
-        self.failure.set(None);
+        self.is_outdated.set(true);
         self.save();
+        self.check();
     }
 }
 

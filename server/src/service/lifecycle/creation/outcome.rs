@@ -1,5 +1,5 @@
 //! How a creation ended, in words.
-use super::review::ReadyReview;
+use super::review::{self, ReadyReview};
 use crate::service::lifecycle::error::{self, sentence};
 use portico_domain::panel::lifecycle::{
     Check, CheckLevel, CreationOutcome, CreationRefusal, FieldProblem, UnknownCreation,
@@ -49,6 +49,18 @@ pub fn without_template(problems: Vec<FieldProblem>) -> CreationOutcome {
         reason: "The cluster needs a template that this project may use.".to_owned(),
         next_step: Some("Choose a template.".to_owned()),
         problems,
+        checks: Vec::new(),
+        request_id: None,
+    }))
+}
+
+/// Another creation with the name is not finished: nothing was sent.
+pub fn unfinished(name: &str) -> CreationOutcome {
+    let check = review::unfinished(name);
+    CreationOutcome::Refused(Box::new(CreationRefusal {
+        reason: check.text,
+        next_step: check.next_step,
+        problems: Vec::new(),
         checks: Vec::new(),
         request_id: None,
     }))
@@ -142,10 +154,10 @@ pub fn lost(lost: &LostResponse) -> CreationOutcome {
     };
     let next_step = match lost {
         LostResponse::NothingFound => {
-            "Look at the list of clusters in some minutes. If it is not there, begin a new form."
+            "Look at the list of clusters in some minutes. If it is not there, create it under another name."
         }
         LostResponse::SameName(_) => {
-            "Open the clusters. If none of them is yours, begin a new form."
+            "Open the clusters. If none of them is yours, create it under another name."
         }
         LostResponse::Duplicates(_) => "Use one of them, and delete the others.",
     };

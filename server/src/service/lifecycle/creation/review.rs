@@ -14,7 +14,9 @@ use portico_cluster_operations::{
 };
 use portico_domain::{
     identity::Named,
-    panel::lifecycle::{Check, CheckLevel, CreationForm, CreationReview, FieldProblem, FormPage},
+    panel::lifecycle::{
+        Check, CheckLevel, CreationForm, CreationReview, FieldProblem, FormPage, UnfinishedCreation,
+    },
 };
 use portico_lifecycle::{
     review::{self, Review, ReviewContext},
@@ -66,11 +68,41 @@ pub async fn review(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     match look(&access.clients, &viewer, form).await? {
-        Reviewed::Ready(ready) => {
+        Reviewed::Ready(mut ready) => {
+            let attempts = &access.attempts;
+            let unfinished = attempts.unfinished(viewer.project_id(), &viewer.user_id);
+            block_unfinished(&mut ready, &unfinished.await?);
             let usual_seconds = access.usual_seconds(&ready.review.template.uuid);
             view(&ready, usual_seconds)
         }
         Reviewed::WithoutTemplate(problems) => Ok(without_template(form, problems)),
+    }
+}
+
+/// Blocks a name that a creation has whose outcome is not known: a second request would make a second
+/// cluster.
+pub fn block_unfinished(ready: &mut ReadyReview, creations: &[UnfinishedCreation]) {
+    let name = &ready.document.metadata.name;
+    if creations.iter().any(|creation| creation.name == *name) {
+        let check = unfinished(name);
+        ready.checks.push(check);
+    }
+}
+
+/// Returns the check that blocks the name of an unfinished creation.
+pub fn unfinished(name: &str) -> Check {
+    Check {
+        subject: "Unfinished creation".to_owned(),
+        level: CheckLevel::Blocks,
+        text: format!(
+            "You have requested a cluster with the name {name} before, and the outcome is not known."
+        ),
+        next_step: Some(
+            "Continue that creation or wait until its outcome is known. Under another name the cluster \
+             can be created now."
+                .to_owned(),
+        ),
+        page: Some(FormPage::Template),
     }
 }
 

@@ -152,8 +152,71 @@ impl Creation {
         begun.map_err(|error| attempt::of_store(&error))
     }
 
-    /// Reviews the form, and sends the request for the first time.
+    /// Sends the request for the first time, unless another creation of the same name is not finished:
+    /// a form that is changed while its outcome is not known gets another attempt.
     async fn first(
+        &self,
+        lease: AttemptLease,
+        stored: &CreationAttempt,
+    ) -> Result<CreationOutcome, ServiceError> {
+        let refusal = match self.is_name_pending(lease, &stored.cluster_name).await {
+            Ok(false) => return self.review_and_send(lease, stored).await,
+            Ok(true) => Ok(outcome::unfinished(&stored.cluster_name)),
+            Err(error) => Err(attempt::of_store(&error)),
+        };
+        self.forget(lease).await;
+        refusal
+    }
+
+    /// Returns whether another creation of the user may still make a cluster with this name.
+    async fn is_name_pending(&self, lease: AttemptLease, name: &str) -> Result<bool, StoreError> {
+        let key = &self.key;
+        let attempts = self.store.creation_attempts();
+        let all = attempts.of_user(&key.project_id, &key.user_id, Timestamp::now());
+        for other in all.await? {
+            if other.key.attempt == key.attempt || other.cluster_name != name {
+                continue;
+            }
+            let is_pending = match other.state {
+                AttemptState::Unknown | AttemptState::Accepted(_) => true,
+                AttemptState::NotSent => self.is_running(lease, other).await?,
+                AttemptState::Created(_) | AttemptState::Complete(_) => false,
+            };
+            if is_pending {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Returns whether a run works on an attempt of which nothing was sent. One that its run has left, as
+    /// when a process ends, is forgotten: it would block the name for a week.
+    async fn is_running(
+        &self,
+        lease: AttemptLease,
+        other: CreationAttempt,
+    ) -> Result<bool, StoreError> {
+        let attempts = self.store.creation_attempts();
+        let other = NewCreationAttempt {
+            key: other.key,
+            cluster_name: other.cluster_name,
+            specification: other.specification,
+        };
+        match attempts.begin(&other, lease, Timestamp::now()).await? {
+            BegunAttempt::Yours(left) if left.state == AttemptState::NotSent => {
+                attempts.forget(&other.key, lease.holder).await?;
+                Ok(false)
+            }
+            BegunAttempt::Yours(_) => {
+                attempts.release(&other.key, lease.holder).await?;
+                Ok(true)
+            }
+            BegunAttempt::Taken(_) => Ok(true),
+        }
+    }
+
+    /// Reviews the form, and sends the request.
+    async fn review_and_send(
         &self,
         lease: AttemptLease,
         stored: &CreationAttempt,

@@ -1,6 +1,6 @@
 //! Whole creations, with Magnum and the database inside of the test.
 use super::{
-    review::{ReadyReview, Reviewed, look},
+    review::{ReadyReview, Reviewed, block_unfinished, look},
     send::Creation,
 };
 use crate::service::lifecycle::{
@@ -145,10 +145,8 @@ async fn two_replicas_send_one_request() {
     assert!(!refused(&outcomes.0) && !refused(&outcomes.1));
 }
 
-#[tokio::test]
-async fn a_request_that_was_sent_before_a_crash_is_not_sent_again() {
-    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
-    let store = database.store().await;
+/// Stores an attempt of five minutes ago, which its run has left in this state.
+async fn leave(store: &Store, state: AttemptState) {
     let new = NewCreationAttempt {
         key: AttemptKey {
             project_id: "acme".to_owned(),
@@ -166,9 +164,16 @@ async fn a_request_that_was_sent_before_a_crash_is_not_sent_again() {
     let attempts = store.creation_attempts();
     let begun = attempts.begin(&new, lease, past).await.unwrap();
     assert!(matches!(begun, BegunAttempt::Yours(_)), "{begun:?}");
-    let unknown = AttemptState::Unknown;
-    let stored = attempts.advance(&new.key, lease, unknown, Some(past), past);
+    let sent_at = (state != AttemptState::NotSent).then_some(past);
+    let stored = attempts.advance(&new.key, lease, state, sent_at, past);
     assert!(stored.await.unwrap());
+}
+
+#[tokio::test]
+async fn a_request_that_was_sent_before_a_crash_is_not_sent_again() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let store = database.store().await;
+    leave(&store, AttemptState::Unknown).await;
     // the form is not needed: nothing is sent
     let outcome = send(&magnum, store, CreationForm::default(), ATTEMPT).await;
     let found = match outcome {
@@ -177,6 +182,37 @@ async fn a_request_that_was_sent_before_a_crash_is_not_sent_again() {
     };
     assert!(found.reason.contains("no cluster appeared"), "{found:?}");
     assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_name_of_an_unfinished_creation_is_not_sent_by_another_attempt() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    let mut ready = reviewed(&magnum, &ada(&magnum), &form()).await;
+    leave(&database.store().await, AttemptState::Unknown).await;
+    let stored = StoredAttempts::new(database.store().await);
+    block_unfinished(&mut ready, &stored.unfinished("acme", "ada").await.unwrap());
+    assert!(!ready.can_be_sent());
+    let other = Uuid::from_u128(8);
+    let refused = refusal(send(&magnum, database.store().await, form(), other).await);
+    assert!(refused.reason.contains("shop"), "{refused:?}");
+    let next_step = refused.next_step.unwrap();
+    assert!(next_step.contains("Continue that creation"), "{next_step}");
+    assert_eq!(magnum.calls(), [""; 0]);
+    let renamed = CreationForm {
+        name: "shop-2".to_owned(),
+        ..form()
+    };
+    let accepted = send(&magnum, database.store().await, renamed, other).await;
+    assert_eq!(accepted, CreationOutcome::Accepted { cluster: CLUSTER });
+}
+
+#[tokio::test]
+async fn an_attempt_that_was_left_before_it_was_sent_does_not_block_its_name() {
+    let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+    leave(&database.store().await, AttemptState::NotSent).await;
+    let other = Uuid::from_u128(8);
+    let accepted = send(&magnum, database.store().await, form(), other).await;
+    assert_eq!(accepted, CreationOutcome::Accepted { cluster: CLUSTER });
 }
 
 #[tokio::test]
