@@ -152,20 +152,7 @@ fn begin(storage: Storage, attempt: &str, from: &str, name: &str) -> Begun {
     if let Ok(attempt) = Uuid::parse_str(attempt) {
         return match storage.read_attempt(attempt) {
             Some(stored) => Begun { stored, note: None },
-            None => Begun {
-                stored: Stored {
-                    form: CreationForm {
-                        name: name.to_owned(),
-                        ..CreationForm::default()
-                    },
-                    attempt: Some(attempt),
-                    ..Stored::default()
-                },
-                note: Some(
-                    "This tab does not have the values of the earlier request. Enter them again: Portico \
-                     looks for the cluster before it sends anything, and makes no second one.",
-                ),
-            },
+            None => continued(attempt, name),
         };
     }
     if let Ok(cluster) = Uuid::parse_str(from) {
@@ -191,5 +178,40 @@ fn begin(storage: Storage, attempt: &str, from: &str, name: &str) -> Begun {
     Begun {
         stored: storage.read().unwrap_or_default(),
         note: None,
+    }
+}
+
+/// Returns the form of an attempt whose values this tab does not have. It was sent elsewhere: only a
+/// refusal ends the attempt, and no error of this tab.
+fn continued(attempt: Uuid, name: &str) -> Begun {
+    Begun {
+        stored: Stored {
+            form: CreationForm {
+                name: name.to_owned(),
+                ..CreationForm::default()
+            },
+            attempt: Some(attempt),
+            is_sent: true,
+            ..Stored::default()
+        },
+        note: Some(
+            "This tab does not have the values of the earlier request, and does not need them to continue \
+             it: Portico looks for the cluster, and makes no second one.",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_attempt_of_another_tab_is_locked_until_it_is_refused() {
+        let attempt = Uuid::from_u128(7);
+        let begun = continued(attempt, "shop");
+        assert!(begun.stored.is_sent);
+        assert_eq!(begun.stored.attempt, Some(attempt));
+        assert_eq!(begun.stored.form.name, "shop");
+        assert!(begun.note.is_some());
     }
 }

@@ -41,7 +41,13 @@ pub fn page(wizard: Wizard) -> AnyView {
 
 /// Returns the parts of a review.
 fn reviewed(wizard: Wizard, review: CreationReview) -> AnyView {
-    let problems = problems(wizard, review.problems.clone());
+    // a form that was sent cannot be corrected, and is continued without its values
+    let shown = if wizard.is_sent.get_untracked() {
+        Vec::new()
+    } else {
+        review.problems.clone()
+    };
+    let problems = problems(wizard, shown);
     if review.template.is_none() {
         return problems;
     }

@@ -156,8 +156,12 @@ impl Wizard {
         });
     }
 
-    /// Returns whether what is wrong on a page is shown: once it was left.
+    /// Returns whether what is wrong on a page is shown: once it was left, and not while the form was
+    /// sent and cannot be changed.
     pub fn shows_problems(self, page: FormPage) -> bool {
+        if self.is_sent.get() {
+            return false;
+        }
         let furthest = self.furthest.get();
         furthest > page || furthest == FormPage::Review
     }
