@@ -19,6 +19,8 @@ const MAX_PATIENCE: Duration = Duration::from_secs(30);
 /// The first delay between two looks for it; it doubles up to [`MAX_DELAY`].
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const MAX_DELAY: Duration = Duration::from_secs(2);
+/// The delay before a list that failed for a cluster which is being recorded is read again.
+const LIST_DELAY: Duration = Duration::from_millis(500);
 /// Statuses of an accepted change.
 const ACCEPTED: [StatusCode; 4] = [
     StatusCode::ACCEPTED,
@@ -43,7 +45,9 @@ impl Client {
         Ok(all.filtered(|cluster| is_of_project(cluster, token)))
     }
 
-    /// Returns every cluster that the token may see: for an admin those of all projects.
+    /// Returns every cluster that the token may see: for an admin those of all projects. While one of
+    /// them is being recorded or removed, Magnum can answer the whole list once with status 400: it is
+    /// asked once more then.
     ///
     /// # Errors
     /// If Magnum cannot be asked or refuses.
@@ -57,6 +61,11 @@ impl Client {
             key: "clusters",
             id: |cluster: &Cluster| cluster.uuid.to_string(),
         };
+        match self.list(token, &[], call.clone(), &collection).await {
+            Err(error) if error.status == Some(StatusCode::BAD_REQUEST.as_u16()) => {}
+            result => return result,
+        }
+        tokio::time::sleep(LIST_DELAY).await;
         self.list(token, &[], call, &collection).await
     }
 
