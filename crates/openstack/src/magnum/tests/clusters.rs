@@ -140,3 +140,21 @@ async fn a_change_of_nothing_is_not_sent() {
     assert!(matches!(error.unwrap_err().kind, ErrorKind::Invalid(_)));
     assert!(server.calls().is_empty());
 }
+
+#[tokio::test]
+async fn a_list_that_fails_while_a_cluster_is_recorded_is_read_once_more() {
+    let looks = AtomicUsize::new(0);
+    let server = magnum("1.14", move |_| {
+        if looks.fetch_add(1, Ordering::Relaxed) == 0 {
+            return without_node_groups();
+        }
+        Reply::Json(
+            200,
+            json!({"clusters": [cluster(CLUSTER, "shop", PROJECT)]}),
+        )
+    })
+    .await;
+    let listing = client().clusters(&server.token()).await.unwrap();
+    assert_eq!(listing.items.len(), 1);
+    assert_eq!(calls(&server).len(), 2);
+}
