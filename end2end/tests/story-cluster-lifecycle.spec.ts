@@ -48,6 +48,7 @@ async function clear(page: Page, cluster: string, name: string) {
 }
 
 test.describe("with Magnum", () => {
+  // only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
   test.skip(!optionalSetting("MAGNUM_URL"), "the stack has no Magnum");
 
   let who: Account & { id: string };

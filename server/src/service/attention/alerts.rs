@@ -38,7 +38,7 @@ pub struct Fired {
     pub app: Named,
 }
 
-/// The clusters by which alerts are told apart.
+/// The clusters to which alerts are assigned.
 pub struct Scope<'a> {
     pub project: &'a Project,
     /// Other projects of the viewer, whose names an alert may carry.

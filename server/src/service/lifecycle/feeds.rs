@@ -72,7 +72,7 @@ impl Feeds {
     }
 
     /// Returns what is known about a cluster of the viewer's project. Magnum is asked with the viewer's
-    /// token if it has not confirmed lately that this user may see the cluster; else the answer is the
+    /// token if it has not recently confirmed that this user may see the cluster; else the answer is the
     /// one of the poller.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ const VERSION_BYTES: usize = 12;
 /// them; a viewer of another project or without `cluster:get` gets nothing of it.
 ///
 /// # Errors
-/// `NotFound` if the project has no such cluster and none was deleted lately; else those of
+/// `NotFound` if the project has no such cluster and none was deleted recently; else those of
 /// [`super::list()`]. While Magnum does not answer, the last state is returned, marked as outdated.
 pub async fn progress(
     services: &Services,

@@ -55,7 +55,7 @@ impl Feed {
         }
     }
 
-    /// Makes a user a viewer, after Magnum has confirmed lately that the user may see the cluster.
+    /// Makes a user a viewer, after Magnum has recently confirmed that the user may see the cluster.
     ///
     /// # Errors
     /// As [`super::Feeds::look`].
