@@ -1,4 +1,5 @@
-//! Steps of the plan that follow the creation. The page sends each of them once, when it can be sent.
+//! Steps of the plan that follow the creation. The page of the user who created the cluster sends each of
+//! them once, when it can be sent; other users have a button for it.
 use super::watch::Watch;
 use crate::{
     api::lifecycle::continue_creation,
@@ -87,9 +88,12 @@ pub fn card(watch: Watch) -> AnyView {
     let next = Memo::new(move |_| watch.progress.with(ready));
     let steps = Memo::new(move |_| watch.progress.with(|progress| progress.remaining.clone()));
     let refused = Memo::new(move |_| watch.progress.with(refusal));
+    let is_own = Memo::new(move |_| watch.progress.with(|progress| progress.cluster.is_own));
     let is_empty = Memo::new(move |_| steps.with(Vec::is_empty));
     Effect::new(move |_| {
-        if let Some(step) = next.get() {
+        if is_own.get()
+            && let Some(step) = next.get()
+        {
             run.begin(step);
         }
     });
@@ -103,6 +107,16 @@ pub fn card(watch: Watch) -> AnyView {
                         </ol>
                         {move || refused.get().map(|reason| view! {
                             <Banner tone=Tone::Info>{reason}</Banner>
+                        })}
+                        {move || (!is_own.get() && next.with(Option::is_some)).then(|| view! {
+                            <div>
+                                <Button
+                                    label="Send the next step"
+                                    icon=icons::PLAY
+                                    busy=run.busy
+                                    on_click=move |_| run.send()
+                                />
+                            </div>
                         })}
                         {move || run.failure.get().map(|error| view! {
                             <InlineError error />

@@ -1,7 +1,7 @@
 //! The third step: network, exposure of the API, labels.
 use super::{
     cidr,
-    fields::{Entry, Head, choose, id_of, input, message, number, optional, select, switch},
+    fields::{Entry, Head, choose, id_of, input, message, optional, select, switch, whole_number},
     labels, pairs, problems,
     state::Wizard,
 };
@@ -40,13 +40,12 @@ pub fn page(wizard: Wizard) -> AnyView {
                         |form| form.floating_ips,
                         |form, value| form.floating_ips = value,
                     )}
-                    {input(
+                    {whole_number(
                         wizard,
                         Head::new("spec.createTimeout", "Time limit of the creation (minutes)")
                             .hint("Empty: 60. Some drivers ignore it."),
-                        Entry::Number(1),
-                        |form| number(form.create_timeout),
-                        |form, text| form.create_timeout = text.trim().parse().ok(),
+                        |form| form.create_timeout,
+                        |form, value| form.create_timeout = value,
                     )}
                 </div>
             </details>

@@ -34,8 +34,8 @@ impl Head {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     Text,
-    /// A whole number, of at least so much.
-    Number(u32),
+    /// The digits of a number. It is not `type="number"`, in which a browser hides what it cannot read.
+    Digits,
     /// Several lines.
     Lines,
 }
@@ -139,27 +139,21 @@ pub fn input(
             ></textarea>
         }
         .into_any(),
-        Entry::Text | Entry::Number(_) => {
-            let (kind, min) = match entry {
-                Entry::Number(min) => ("number", Some(min.to_string())),
-                _ => ("text", None),
-            };
-            view! {
-                <input
-                    class="input"
-                    id=ids.input.clone()
-                    type=kind
-                    min=min
-                    spellcheck="false"
-                    autocomplete="off"
-                    aria-invalid=invalid
-                    aria-describedby=describedby
-                    prop:value=move || text.get()
-                    on:input=on_input
-                />
-            }
-            .into_any()
+        Entry::Text | Entry::Digits => view! {
+            <input
+                class="input"
+                id=ids.input.clone()
+                type="text"
+                inputmode=(entry == Entry::Digits).then_some("numeric")
+                spellcheck="false"
+                autocomplete="off"
+                aria-invalid=invalid
+                aria-describedby=describedby
+                prop:value=move || text.get()
+                on:input=on_input
+            />
         }
+        .into_any(),
     };
     view! {
         <div class="field">
@@ -170,6 +164,31 @@ pub fn input(
         </div>
     }
     .into_any()
+}
+
+/// Returns a labelled input for a whole number. The form keeps a text that is not one, and the review
+/// reports it.
+pub fn whole_number(
+    wizard: Wizard,
+    head: Head,
+    read: impl Fn(&CreationForm) -> Option<u32>,
+    write: impl Fn(&mut CreationForm, Option<u32>) + 'static,
+) -> AnyView {
+    let field = head.field.clone();
+    let of_text = head.field.clone();
+    input(
+        wizard,
+        head,
+        Entry::Digits,
+        move |form| match form.unreadable.get(&of_text) {
+            Some(text) => text.clone(),
+            None => number(read(form)),
+        },
+        move |form, text| {
+            let value = form.read_number(&field, text);
+            write(form, value);
+        },
+    )
 }
 
 /// Returns a labelled choice. A value of a file that is not among the choices is one of them.

@@ -1,6 +1,6 @@
 //! The groups of workers: the first is made with the cluster, the others after it.
 use super::{
-    fields::{Entry, Head, choose, input, number, optional},
+    fields::{Entry, Head, choose, input, optional, whole_number},
     pairs,
     size::flavor_choices,
     state::Wizard,
@@ -98,23 +98,18 @@ fn row(wizard: Wizard, at: usize, flavors: &Flavors) -> AnyView {
         )
     });
     let remove = move |_| {
-        wizard.change(|form| {
-            if at < form.groups.len() {
-                form.groups.remove(at);
-            }
-        });
+        wizard.change(|form| form.remove_group(at));
     };
     let (default, smallest) = (flavors.default.clone(), flavors.smallest);
     view! {
         <fieldset class="creation-row min-w-0">
             <legend>{legend}</legend>
             {name}
-            {input(
+            {whole_number(
                 wizard,
                 Head::new(field("replicas"), "Number of nodes").hint("Empty: 1."),
-                Entry::Number(0),
-                move |form| of(form, at, |group| number(group.count)),
-                move |form, text| write(form, at, |group| group.count = text.trim().parse().ok()),
+                move |form| of(form, at, |group| group.count),
+                move |form, value| write(form, at, |group| group.count = value),
             )}
             {choose(
                 wizard,
@@ -124,19 +119,17 @@ fn row(wizard: Wizard, at: usize, flavors: &Flavors) -> AnyView {
                 move |form| of(form, at, |group| group.flavor.clone().unwrap_or_default()),
                 move |form, text| write(form, at, |group| group.flavor = optional(text)),
             )}
-            {input(
+            {whole_number(
                 wizard,
-                Head::new(field("min"), "Fewest nodes (autoscaler)"),
-                Entry::Number(0),
-                move |form| of(form, at, |group| number(group.min)),
-                move |form, text| write(form, at, |group| group.min = text.trim().parse().ok()),
+                Head::new(field("min"), "Minimum nodes (autoscaler)"),
+                move |form| of(form, at, |group| group.min),
+                move |form, value| write(form, at, |group| group.min = value),
             )}
-            {input(
+            {whole_number(
                 wizard,
-                Head::new(field("max"), "Most nodes (autoscaler)"),
-                Entry::Number(0),
-                move |form| of(form, at, |group| number(group.max)),
-                move |form, text| write(form, at, |group| group.max = text.trim().parse().ok()),
+                Head::new(field("max"), "Maximum nodes (autoscaler)"),
+                move |form| of(form, at, |group| group.max),
+                move |form, value| write(form, at, |group| group.max = value),
             )}
             {labels_and_taints(wizard, at)}
             {(!is_default).then(|| view! {

@@ -1,6 +1,6 @@
 //! The second step: control plane, node groups, volumes; the quotas beside them.
 use super::{
-    fields::{Entry, Head, choose, input, number, optional, select, switch},
+    fields::{Head, choose, number, optional, select, switch, whole_number},
     groups, quota,
     state::Wizard,
 };
@@ -87,13 +87,12 @@ pub fn page(wizard: Wizard) -> AnyView {
                         |form| form.flag(AUTO_SCALING_LABEL),
                         |form, value| form.set_flag(AUTO_SCALING_LABEL, value),
                     )}
-                    {input(
+                    {whole_number(
                         wizard,
                         Head::new("spec.dockerVolumeSize", "Volume for containers (GiB for each node)")
                             .hint(volume),
-                        Entry::Number(1),
-                        |form| number(form.docker_volume_size),
-                        |form, text| form.docker_volume_size = text.trim().parse().ok(),
+                        |form| form.docker_volume_size,
+                        |form, value| form.docker_volume_size = value,
                     )}
                 </div>
             </div>

@@ -45,6 +45,9 @@ pub struct CreationForm {
     pub services: Vec<String>,
     /// Portico refuses to delete the cluster.
     pub protection: bool,
+    /// What was typed into fields for numbers and is not one, by the field of the file. A form with such
+    /// texts cannot be sent.
+    pub unreadable: BTreeMap<String, String>,
 }
 
 impl CreationForm {
@@ -55,6 +58,36 @@ impl CreationForm {
             "false" => Some(false),
             _ => None,
         }
+    }
+
+    /// Returns the number that was typed into a field; `None` for an empty text. What is not a number is
+    /// stored as unreadable.
+    pub fn read_number(&mut self, field: &str, text: &str) -> Option<u32> {
+        let typed = text.trim();
+        self.unreadable.remove(field);
+        if typed.is_empty() {
+            return None;
+        }
+        let value = typed.parse().ok();
+        if value.is_none() {
+            self.unreadable.insert(field.to_owned(), typed.to_owned());
+        }
+        value
+    }
+
+    /// Removes a group, and the texts of its fields and of those of the later groups, whose fields have
+    /// another number now.
+    pub fn remove_group(&mut self, at: usize) {
+        if at >= self.groups.len() {
+            return;
+        }
+        self.groups.remove(at);
+        self.unreadable.retain(|field, _| {
+            let rest = field.strip_prefix("spec.nodeGroups[");
+            let number = rest.and_then(|rest| rest.split_once(']'));
+            let number = number.and_then(|(number, _)| number.parse::<usize>().ok());
+            number.is_none_or(|number| number < at)
+        });
     }
 
     /// Sets a label that is a truth value; `None` leaves it to the template.
@@ -140,6 +173,37 @@ mod tests {
             assert_eq!(form.flag(AUTO_HEALING_LABEL), value);
         }
         assert!(form.labels.is_empty());
+    }
+
+    #[test]
+    fn a_text_that_is_not_a_number_is_kept_until_it_is_corrected() {
+        let mut form = CreationForm::default();
+        assert_eq!(form.read_number("spec.createTimeout", "1.5"), None);
+        assert_eq!(form.unreadable["spec.createTimeout"], "1.5");
+        assert_eq!(form.read_number("spec.createTimeout", " 90 "), Some(90));
+        assert!(form.unreadable.is_empty());
+        form.read_number("spec.createTimeout", "-1");
+        assert_eq!(form.read_number("spec.createTimeout", ""), None);
+        assert!(form.unreadable.is_empty());
+    }
+
+    #[test]
+    fn a_removed_group_takes_its_unreadable_texts_along() {
+        let mut form = CreationForm {
+            groups: vec![GroupForm::default(); 3],
+            ..CreationForm::default()
+        };
+        for field in [
+            "spec.nodeGroups[0].min",
+            "spec.nodeGroups[1].min",
+            "spec.createTimeout",
+        ] {
+            form.read_number(field, "many");
+        }
+        form.remove_group(1);
+        let left: Vec<&str> = form.unreadable.keys().map(String::as_str).collect();
+        assert_eq!(left, ["spec.createTimeout", "spec.nodeGroups[0].min"]);
+        assert_eq!(form.groups.len(), 2);
     }
 
     #[test]

@@ -8,10 +8,13 @@ use portico_lifecycle::spec::{
 };
 use std::collections::BTreeMap;
 
+/// Maximum number of characters of a text that a message repeats.
+const MAX_QUOTED_CHARS: usize = 40;
+
 /// Returns the specification that a form describes, and what of the form it cannot express: that is
 /// not in it.
 pub fn document_of(form: &CreationForm) -> (ClusterDocument, Vec<FieldProblem>) {
-    let mut problems = Vec::new();
+    let mut problems: Vec<_> = form.unreadable.iter().map(unreadable).collect();
     let groups = form.groups.iter().enumerate();
     let node_groups = groups
         .map(|(index, group)| group_spec(group, index, &mut problems))
@@ -52,6 +55,14 @@ pub fn document_of(form: &CreationForm) -> (ClusterDocument, Vec<FieldProblem>) 
         ..Metadata::default()
     };
     (ClusterDocument::new(metadata, spec), problems)
+}
+
+fn unreadable((field, text): (&String, &String)) -> FieldProblem {
+    let text: String = text.chars().take(MAX_QUOTED_CHARS).collect();
+    FieldProblem {
+        field: field.clone(),
+        message: format!("{text:?} is not a whole number."),
+    }
 }
 
 fn group_spec(group: &GroupForm, index: usize, problems: &mut Vec<FieldProblem>) -> NodeGroupSpec {
@@ -142,6 +153,7 @@ pub fn form_of(document: &ClusterDocument) -> CreationForm {
         discovery_url: spec.discovery_url.clone(),
         services: spec.services.clone(),
         protection: spec.protection,
+        unreadable: BTreeMap::new(),
     }
 }
 
@@ -202,6 +214,15 @@ mod tests {
         assert_eq!(problems, []);
         assert_eq!(document.metadata.name, "shop");
         assert_eq!(document.spec, ClusterSpec::default());
+    }
+
+    #[test]
+    fn a_text_that_is_not_a_number_is_named_with_its_field() {
+        let mut form = CreationForm::default();
+        form.read_number("spec.nodeGroups[0].replicas", "three");
+        let (_, problems) = document_of(&form);
+        assert_eq!(problems[0].field, "spec.nodeGroups[0].replicas");
+        assert_eq!(problems[0].message, "\"three\" is not a whole number.");
     }
 
     #[test]
