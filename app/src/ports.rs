@@ -315,6 +315,11 @@ pub trait Lifecycle {
     /// # Errors
     /// `Conflict` while no step is ready.
     async fn continue_creation(&self, cluster: Uuid) -> Result<(), UiError>;
+    /// Removes a creation whose outcome is not known from the list; changes nothing in Magnum.
+    ///
+    /// # Errors
+    /// `Conflict` while it is being sent.
+    async fn dismiss_creation(&self, attempt: Uuid) -> Result<(), UiError>;
     /// Returns a cluster and its running operation if it differs from the version that the page has.
     async fn cluster_progress(
         &self,

@@ -45,6 +45,12 @@ pub async fn continue_creation(cluster: Uuid) -> Result<(), UiError> {
     super::answer(super::panel()?.continue_creation(cluster).await)
 }
 
+/// Removes a creation whose outcome is not known from the list.
+#[server(prefix = "/api", endpoint = "managed_clusters/dismiss", input = Json, output = Json, client = PanelClient)]
+pub async fn dismiss_creation(attempt: Uuid) -> Result<(), UiError> {
+    super::answer(super::panel()?.dismiss_creation(attempt).await)
+}
+
 /// Returns a cluster and its running operation, if it differs from the version that the page has.
 #[server(prefix = "/api", endpoint = "managed_clusters/progress", input = Json, output = Json, client = PanelClient)]
 pub async fn get_cluster_progress(

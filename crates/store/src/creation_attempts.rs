@@ -67,6 +67,18 @@ pub trait CreationAttempts: Send + Sync {
     /// If the store cannot be reached.
     async fn forget(&self, key: &AttemptKey, holder: Uuid) -> Result<bool, StoreError>;
 
+    /// Deletes an attempt of which it is not known whether it made a cluster, if it was last sent at
+    /// `sent_before` or earlier and no run holds its lease; returns whether there was one.
+    ///
+    /// # Errors
+    /// If the store cannot be reached.
+    async fn dismiss(
+        &self,
+        key: &AttemptKey,
+        sent_before: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
     /// Returns a user's attempts in a project, the latest first.
     ///
     /// # Errors

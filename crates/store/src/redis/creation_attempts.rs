@@ -52,6 +52,15 @@ impl CreationAttempts for RedisStore {
         Err(NEEDS_SQL)
     }
 
+    async fn dismiss(
+        &self,
+        _: &AttemptKey,
+        _: Timestamp,
+        _: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
     async fn of_user(
         &self,
         _: &str,

@@ -169,6 +169,30 @@ impl CreationAttempts for SqlStore {
         Ok(gone.rows_affected() > 0)
     }
 
+    async fn dismiss(
+        &self,
+        key: &AttemptKey,
+        sent_before: Timestamp,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let gone = sqlx::query(
+            "DELETE FROM cluster_creation_attempts
+             WHERE project_id = $1 AND user_id = $2 AND attempt_id = $3
+                 AND state IN ('unknown', 'accepted')
+                 AND (lease_until_millis IS NULL OR lease_until_millis <= $4)
+                 AND (sent_at IS NULL OR sent_at <= $5)",
+        )
+        .bind(key.project_id.as_str())
+        .bind(key.user_id.as_str())
+        .bind(key.attempt.to_string())
+        .bind(now.as_millisecond())
+        .bind(sent_before.as_second())
+        .execute(&self.pool)
+        .await
+        .map_err(StoreError::database("dismiss the creation of a cluster"))?;
+        Ok(gone.rows_affected() > 0)
+    }
+
     async fn of_user(
         &self,
         project_id: &str,

@@ -89,6 +89,32 @@ pub async fn one_run_at_a_time_works_on_an_attempt(database: &Database) {
     assert!(matches!(taken, BegunAttempt::Taken(_)), "{taken:?}");
 }
 
+pub async fn an_attempt_is_dismissed_only_while_its_outcome_is_unknown(database: &Database) {
+    let attempts = database.store.creation_attempts();
+    yours(database, 1, 7, 0).await;
+    let key = attempt(1).key;
+    let unknown = AttemptState::Unknown;
+    let sent = attempts.advance(&key, lease(7), unknown, Some(at(1)), at(1));
+    assert!(sent.await.unwrap());
+    // its run may still send
+    assert!(!attempts.dismiss(&key, at(1), at(2)).await.unwrap());
+    attempts.release(&key, lease(7).holder).await.unwrap();
+    let mut of_vera = key.clone();
+    of_vera.user_id = "vera".to_owned();
+    assert!(!attempts.dismiss(&of_vera, at(1), at(2)).await.unwrap());
+    assert!(!attempts.dismiss(&key, at(0), at(2)).await.unwrap());
+    assert!(attempts.dismiss(&key, at(1), at(2)).await.unwrap());
+    assert!(!attempts.dismiss(&key, at(1), at(2)).await.unwrap());
+    // of a cluster that exists the steps that follow are stored
+    yours(database, 2, 8, 0).await;
+    let key = attempt(2).key;
+    let created = AttemptState::Created(CLUSTER);
+    let stored = attempts.advance(&key, lease(8), created, Some(at(1)), at(1));
+    assert!(stored.await.unwrap());
+    attempts.release(&key, lease(8).holder).await.unwrap();
+    assert!(!attempts.dismiss(&key, at(1), at(2)).await.unwrap());
+}
+
 pub async fn attempts_begun_at_once_have_one_run(database: &Database) {
     let mut tasks = tokio::task::JoinSet::new();
     for holder in 0..8 {

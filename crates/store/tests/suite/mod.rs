@@ -174,6 +174,7 @@ macro_rules! each_sql_test {
             enrolled_clusters: changes_of_clusters_made_at_once_have_a_sequence_each
             creation_attempts: an_attempt_keeps_its_state_for_the_next_run
             creation_attempts: one_run_at_a_time_works_on_an_attempt
+            creation_attempts: an_attempt_is_dismissed_only_while_its_outcome_is_unknown
             creation_attempts: attempts_begun_at_once_have_one_run
             creation_attempts: an_attempt_belongs_to_its_user_and_project
             creation_attempts: the_attempt_of_a_cluster_is_found_until_it_is_complete

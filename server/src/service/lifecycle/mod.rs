@@ -31,7 +31,7 @@ mod words;
 
 pub use access::{MagnumAccess, MagnumParts};
 pub use attempts::{Attempts, NoAttempts};
-pub use creation::{continue_creation, create, options, read_file, review};
+pub use creation::{continue_creation, create, dismiss_creation, options, read_file, review};
 pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};

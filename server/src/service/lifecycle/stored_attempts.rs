@@ -5,7 +5,7 @@ use super::{
 };
 use crate::service::error::ServiceError;
 use async_trait::async_trait;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::lifecycle::{PlannedStep, UnfinishedCreation};
 use portico_lifecycle::{
     driver::{ApiVersion, Cloud},
@@ -18,6 +18,9 @@ const NEWEST: Cloud = Cloud {
     api: ApiVersion(14),
     release: None,
 };
+
+/// For how long after a request was sent its outcome may become known by itself.
+pub const RECENT: SignedDuration = SignedDuration::from_mins(5);
 
 /// The creations of a SQL database. On Redis none can be stored, and none is sent.
 #[derive(Clone, Debug)]
@@ -45,7 +48,8 @@ impl Attempts for StoredAttempts {
         let attempts = self.store.creation_attempts();
         let all = attempts.of_user(project_id, user_id, Timestamp::now());
         let all = all.await.map_err(|error| of_store(&error))?;
-        Ok(all.iter().filter_map(unfinished).collect())
+        let now = Timestamp::now();
+        Ok(all.iter().filter_map(|one| unfinished(one, now)).collect())
     }
 
     async fn remaining(
@@ -65,7 +69,7 @@ impl Attempts for StoredAttempts {
     }
 }
 
-fn unfinished(stored: &CreationAttempt) -> Option<UnfinishedCreation> {
+fn unfinished(stored: &CreationAttempt, now: Timestamp) -> Option<UnfinishedCreation> {
     let text = match stored.state {
         AttemptState::Unknown => {
             "The response to the request for this cluster was lost. Send it again: Portico looks for the \
@@ -82,6 +86,9 @@ fn unfinished(stored: &CreationAttempt) -> Option<UnfinishedCreation> {
         attempt: stored.key.attempt,
         name: stored.cluster_name.clone(),
         sent_at: stored.sent_at.map(Timestamp::as_second),
+        is_recent: stored
+            .sent_at
+            .is_some_and(|sent| now.duration_since(sent) < RECENT),
         text,
     })
 }

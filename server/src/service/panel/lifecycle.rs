@@ -65,6 +65,12 @@ impl Lifecycle for PanelService {
         self.audited("continue_creation", cluster, "", answer)
     }
 
+    async fn dismiss_creation(&self, attempt: Uuid) -> Result<(), UiError> {
+        let answer = lifecycle::dismiss_creation(&self.services, &self.caller, attempt).await;
+        let target = attempt.to_string();
+        self.audited("dismiss_creation", Uuid::nil(), &target, answer)
+    }
+
     async fn cluster_progress(
         &self,
         cluster: Uuid,

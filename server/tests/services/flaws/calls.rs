@@ -333,6 +333,10 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
             json!({ "form": new, "attempt": attempt }),
         ),
         changes("/api/managed_clusters/continue", one.clone()),
+        changes(
+            "/api/managed_clusters/dismiss",
+            json!({ "attempt": attempt }),
+        ),
         unavailable(reads(
             "/api/managed_clusters/progress",
             json!({ "cluster": cluster, "version": null }),

@@ -3,13 +3,16 @@ mod row;
 mod words;
 
 use crate::{
-    api::lifecycle::list_managed_clusters,
-    components::{ErrorState, PageHead},
+    api::lifecycle::{dismiss_creation, list_managed_clusters},
+    components::{ErrorState, InlineError, PageHead},
     context::use_session,
     error::UiError,
     hooks::use_poll,
     routes::managed_clusters::{self, ManagedClustersPage},
-    ui::{Banner, Icon, SkeletonTable, StateMessage, TableRegion, Tone, Why, icons},
+    ui::{
+        Banner, Button, ButtonKind, Icon, SkeletonTable, StateMessage, TableRegion, Tone, Why,
+        icons,
+    },
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
@@ -107,7 +110,7 @@ fn Shown(list: ManagedClusters) -> impl IntoView {
             {move || unfinished
                 .get()
                 .into_iter()
-                .map(|creation| continuation(creation, &project))
+                .map(|creation| continuation(creation, &project, shown))
                 .collect_view()}
             {move || gaps_view(gaps.get())}
             {body}
@@ -155,7 +158,7 @@ fn follow(shown: RwSignal<ManagedClusters>, failure: RwSignal<Option<String>>) {
 
 /// Returns whether something in the list changes by itself.
 fn is_in_progress(list: &ManagedClusters) -> bool {
-    !list.unfinished.is_empty()
+    list.unfinished.iter().any(|creation| creation.is_recent)
         || list.clusters.iter().any(|cluster| {
             cluster.is_busy
                 || matches!(
@@ -235,17 +238,49 @@ fn table(shown: RwSignal<ManagedClusters>, ids: Memo<Vec<Uuid>>, project: String
 }
 
 /// Returns a creation whose response was lost.
-fn continuation(creation: UnfinishedCreation, project: &str) -> AnyView {
+fn continuation(
+    creation: UnfinishedCreation,
+    project: &str,
+    shown: RwSignal<ManagedClusters>,
+) -> AnyView {
     let href = managed_clusters::continuation(project, creation.attempt, &creation.name);
+    let attempt = creation.attempt;
+    let busy = RwSignal::new(false);
+    let failure = RwSignal::new(None);
+    let dismiss = move |_| {
+        busy.set(true);
+        let asked = dismiss_creation(attempt);
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let _ = busy.try_set(false);
+            match answer {
+                Ok(()) => {
+                    shown.try_update(|list| list.unfinished.retain(|one| one.attempt != attempt));
+                }
+                Err(error) => {
+                    let _ = failure.try_set(Some(error));
+                }
+            }
+        });
+    };
     view! {
         <Banner tone=Tone::Warn>
             <p class="font-semibold">
                 {format!("It is not known whether the cluster {} was created.", creation.name)}
             </p>
             <p>{creation.text}</p>
-            <p class="mt-2">
+            <p class="mt-2 flex flex-wrap gap-2">
                 <a class="btn" href=href>{format!("Continue {}", creation.name)}</a>
+                {(!creation.is_recent).then(|| view! {
+                    <Button
+                        label=format!("Dismiss {}", creation.name)
+                        kind=ButtonKind::Quiet
+                        busy
+                        on_click=dismiss
+                    />
+                })}
             </p>
+            {move || failure.get().map(|error| view! { <InlineError error /> })}
         </Banner>
     }
     .into_any()

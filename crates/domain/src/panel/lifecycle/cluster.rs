@@ -110,6 +110,9 @@ pub struct UnfinishedCreation {
     pub name: String,
     /// When the request was last sent.
     pub sent_at: Option<i64>,
+    /// Whether it was sent so recently that its outcome may become known by itself. It can be dismissed
+    /// later.
+    pub is_recent: bool,
     /// What is known, and what to do, as sentences.
     pub text: String,
 }

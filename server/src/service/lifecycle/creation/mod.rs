@@ -1,6 +1,7 @@
 //! The form for a new cluster, and its creation.
 mod attempt;
 mod continuation;
+mod dismissal;
 mod file;
 mod form;
 mod mapping;
@@ -13,6 +14,7 @@ mod templates;
 mod tests;
 
 pub use continuation::{continue_creation, stored_steps};
+pub use dismissal::dismiss_creation;
 pub use file::read_file;
 pub use mapping::plain_check;
 pub use options::options;
