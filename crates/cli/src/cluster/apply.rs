@@ -39,7 +39,7 @@ pub async fn diff(
     let document = &specification.document;
     let existing = find(connection, document).await?;
     let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
-    print(console, args.shared.output, document, &plan)?;
+    print(console, args.shared.output, &document.metadata.name, &plan)?;
     Ok(difference(&plan))
 }
 
@@ -61,7 +61,7 @@ pub async fn apply(
     let document = &specification.document;
     let existing = find(connection, document).await?;
     let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
-    print(console, args.shared.output, document, &plan)?;
+    print(console, args.shared.output, &document.metadata.name, &plan)?;
     if args.dry_run {
         if plan.can_be_applied() && existing.is_none() {
             review::ensure_permitted(&review::read(connection, document).await?)?;
@@ -72,8 +72,8 @@ pub async fn apply(
         console.say("Nothing to change.");
         return Ok(0);
     }
-    ensure_applicable(&plan)?;
-    confirm(console, args, &plan, &document.metadata.name)?;
+    ensure_applicable(&plan, "the file cannot be applied")?;
+    confirm(console, args.yes, &plan, &document.metadata.name)?;
     let Some(existing) = existing else {
         let review = review::read(connection, document).await?;
         review::ensure_permitted(&review)?;
@@ -108,12 +108,15 @@ pub async fn finish(
 ) -> Result<(), ClusterError> {
     let existing = read(connection, uuid).await?;
     let plan = planned(connection, document, Some(&existing), false).await?;
-    ensure_applicable(&plan)?;
+    ensure_applicable(&plan, "the file cannot be applied")?;
     carry_out(connection, console, &plan, uuid, timeout, 1).await
 }
 
 /// Carries out the steps; `done` steps came before them.
-async fn carry_out(
+///
+/// # Errors
+/// [`ClusterError::Partly`] after the first step, else the error of the step.
+pub async fn carry_out(
     connection: &mut Connection,
     console: &mut Console,
     plan: &Plan,
@@ -175,17 +178,7 @@ async fn planned(
     existing: Option<&Existing>,
     prune: bool,
 ) -> Result<Plan, ClusterError> {
-    let problems = validate(document);
-    if !problems.is_empty() {
-        let lines: Vec<_> = problems
-            .iter()
-            .map(|problem| format!("{}: {}", problem.field, problem.message))
-            .collect();
-        return Err(ClusterError::Blocked {
-            exit: exit_code::INVALID,
-            text: format!("the file is invalid\n  {}", lines.join("\n  ")),
-        });
-    }
+    ensure_valid(document, "the file is invalid")?;
     let wanted = &document.spec.template;
     let found = connection
         .clients
@@ -204,7 +197,27 @@ async fn planned(
     Ok(plan(present, document, context))
 }
 
-fn difference(plan: &Plan) -> u8 {
+/// Refuses a specification in which something is wrong.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] with `refused` and every problem.
+pub fn ensure_valid(document: &ClusterDocument, refused: &str) -> Result<(), ClusterError> {
+    let problems = validate(document);
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<_> = problems
+        .iter()
+        .map(|problem| format!("{}: {}", problem.field, problem.message))
+        .collect();
+    Err(ClusterError::Blocked {
+        exit: exit_code::INVALID,
+        text: format!("{refused}\n  {}", lines.join("\n  ")),
+    })
+}
+
+/// Returns the exit code of a command that shows a plan.
+pub fn difference(plan: &Plan) -> u8 {
     if plan.is_empty() {
         0
     } else {
@@ -212,8 +225,11 @@ fn difference(plan: &Plan) -> u8 {
     }
 }
 
-/// Refuses a plan of which a part cannot be carried out.
-fn ensure_applicable(plan: &Plan) -> Result<(), ClusterError> {
+/// Refuses a plan of which a part cannot be carried out. `refused` is such as "the file cannot be applied".
+///
+/// # Errors
+/// [`ClusterError::Blocked`] with every reason.
+pub fn ensure_applicable(plan: &Plan, refused: &str) -> Result<(), ClusterError> {
     if plan.can_be_applied() {
         return Ok(());
     }
@@ -231,21 +247,21 @@ fn ensure_applicable(plan: &Plan) -> Result<(), ClusterError> {
     let reasons: Vec<_> = immutable.chain(refused).collect();
     Err(ClusterError::Blocked {
         exit: exit_code::CONFLICT,
-        text: format!(
-            "the file cannot be applied; nothing was changed\n  {}",
-            reasons.join("\n  ")
-        ),
+        text: format!("{refused}; nothing was changed\n  {}", reasons.join("\n  ")),
     })
 }
 
-/// Asks before nodes are removed.
-fn confirm(
+/// Asks before nodes are removed, unless `yes` is set.
+///
+/// # Errors
+/// [`ClusterError::NotConfirmed`] if another name was typed; [`ClusterError::Usage`] without a terminal.
+pub fn confirm(
     console: &mut Console,
-    args: &ApplyArgs,
+    yes: bool,
     plan: &Plan,
     name: &str,
 ) -> Result<(), ClusterError> {
-    if args.yes || plan.impact() < Impact::Destructive {
+    if yes || plan.impact() < Impact::Destructive {
         return Ok(());
     }
     let question =
@@ -259,19 +275,17 @@ fn confirm(
     }
 }
 
-fn print(
+/// Prints a plan for the cluster of a name.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn print(
     console: &mut Console,
     format: ClusterOutput,
-    document: &ClusterDocument,
+    name: &str,
     plan: &Plan,
 ) -> Result<(), ClusterError> {
-    print_object(
-        console,
-        format,
-        &to_json(plan),
-        &document.metadata.name,
-        || Ok(text(plan)),
-    )
+    print_object(console, format, &to_json(plan), name, || Ok(text(plan)))
 }
 
 fn to_json(plan: &Plan) -> Value {

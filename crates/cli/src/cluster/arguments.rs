@@ -1,4 +1,7 @@
 //! The grammar of `portico cluster`.
+use super::nodegroups::{NodegroupCommand, ResizeArgs};
+use super::quota::QuotaArgs;
+use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -40,6 +43,15 @@ pub enum ClusterCommand {
     Apply(ApplyArgs),
     Diff(DiffArgs),
     Watch(WatchArgs),
+    Wait(WaitForArgs),
+    Resize(ResizeArgs),
+    /// List, show, create, change and delete node groups
+    #[command(visible_alias = "ng", subcommand)]
+    Nodegroup(NodegroupCommand),
+    Quota(QuotaArgs),
+    /// Show the numbers of clusters and nodes of the project
+    #[command(after_help = "Example:\n  portico cluster stats -o json")]
+    Stats(SharedArgs),
     #[command(visible_alias = "destroy")]
     Delete(DeleteArgs),
     /// List the templates that clusters can be created from
@@ -54,7 +66,11 @@ impl ClusterCommand {
     /// Returns the cloud, the project and the form of the output.
     pub fn shared(&self) -> &SharedArgs {
         match self {
-            Self::List(shared) | Self::Templates(shared) => shared,
+            Self::List(shared) | Self::Templates(shared) | Self::Stats(shared) => shared,
+            Self::Wait(args) => &args.shared,
+            Self::Resize(args) => &args.change.shared,
+            Self::Nodegroup(command) => command.shared(),
+            Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,
             Self::Create(args) => &args.shared,
             Self::Apply(args) => &args.shared,
@@ -105,6 +121,21 @@ pub struct WaitArgs {
     /// Stop waiting after this time, such as 90s, 60m or 2h; the operation continues
     #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
     pub timeout: Duration,
+}
+
+/// What every change of an existing cluster takes.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ChangeArgs {
+    /// Show what would be done; send nothing. Exit code 1: it would change something
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Do not ask before nodes are removed
+    #[arg(long, short)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub waiting: WaitArgs,
+    #[command(flatten)]
+    pub shared: SharedArgs,
 }
 
 /// Show a cluster with its node groups, its health, and why it failed
@@ -309,7 +340,7 @@ impl WaitArgs {
 }
 
 /// Reads `90s`, `60m`, `2h`, or a number of seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a time such as 90s, 60m or 2h");
     let number = text.trim_end_matches(['s', 'm', 'h']);
     let factor = match text.get(number.len()..) {

@@ -2,6 +2,7 @@
 //! token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
 mod apply;
 mod arguments;
+mod checks;
 mod connection;
 mod console;
 mod create;
@@ -10,6 +11,9 @@ mod delete;
 mod error;
 mod exit_code;
 mod follow;
+mod nodegroups;
+mod part;
+mod quota;
 mod read;
 mod review;
 mod specification;
@@ -17,6 +21,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod views;
+mod wait;
 
 pub use arguments::ClusterArgs;
 
@@ -82,6 +87,17 @@ async fn dispatch(
             read::show(connection, console, format, &args.cluster).await?;
         }
         (ClusterCommand::Watch(args), _) => read::watch(connection, console, args).await?,
+        (ClusterCommand::Wait(args), _) => wait::wait(connection, console, args).await?,
+        (ClusterCommand::Resize(args), _) => {
+            return nodegroups::resize(connection, console, args).await;
+        }
+        (ClusterCommand::Nodegroup(command), _) => {
+            return nodegroups::run(command, connection, console).await;
+        }
+        (ClusterCommand::Quota(args), _) => quota::quota(connection, console, args).await?,
+        (ClusterCommand::Stats(shared), _) => {
+            quota::stats(connection, console, shared.output).await?;
+        }
         (ClusterCommand::Delete(args), _) => delete::delete(connection, console, args).await?,
         (ClusterCommand::Create(args), Some(specification)) => {
             create::create(connection, console, args, specification, attempts).await?;

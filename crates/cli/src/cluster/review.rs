@@ -1,9 +1,9 @@
 //! What a creation would do, as the command line reads and prints it.
 use super::arguments::ClusterOutput;
+use super::checks::{exit_code_of, level};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
-use super::exit_code;
 use super::views::print_object;
 use portico_cluster_operations::mapping;
 use portico_cluster_operations::usages::{flavors, usages};
@@ -176,26 +176,6 @@ fn text(review: &Review) -> String {
     let _ = writeln!(text, "\nCommand\n  {}", review.command);
     text.push_str("\nNothing was sent.\n");
     text
-}
-
-fn exit_code_of(subject: &str) -> u8 {
-    match subject {
-        "Specification" => exit_code::INVALID,
-        "Rights" => exit_code::FORBIDDEN,
-        "Quota" => exit_code::QUOTA,
-        "Magnum" => exit_code::UNAVAILABLE,
-        // a refusal of the plan is one of the driver
-        "API" | "Node groups" | "Plan" => exit_code::UNSUPPORTED,
-        _ => exit_code::NEGATIVE,
-    }
-}
-
-fn level(level: Level) -> &'static str {
-    match level {
-        Level::Ok => "ok",
-        Level::Warning => "warning",
-        Level::Blocks => "blocks",
-    }
 }
 
 fn origin(origin: Origin) -> &'static str {

@@ -21,6 +21,20 @@ pub async fn carry_out(
     uuid: Uuid,
     timeout: Duration,
 ) -> Result<(), ClusterError> {
+    let following = send(connection, action, uuid, timeout).await?;
+    follow(connection, console, following).await
+}
+
+/// Sends the request of a step for an existing cluster, and returns what to follow.
+///
+/// # Errors
+/// Magnum's refusal.
+pub async fn send(
+    connection: &Connection,
+    action: &Action,
+    uuid: Uuid,
+    timeout: Duration,
+) -> Result<Following, ClusterError> {
     // what it was before the request, to see whether that has an effect
     let found = connection
         .clients
@@ -32,7 +46,7 @@ pub async fn carry_out(
         return Err(ClusterError::Usage("the cluster exists already".to_owned()));
     };
     steps::send(&connection.clients, &connection.token, action, uuid).await?;
-    let following = Following {
+    Ok(Following {
         uuid,
         name: cluster.name.clone(),
         family: cluster.driver.family,
@@ -40,6 +54,5 @@ pub async fn carry_out(
         since: Timestamp::now(),
         timeout,
         has_json_lines: false,
-    };
-    follow(connection, console, following).await
+    })
 }

@@ -84,6 +84,8 @@ pub struct GroupView {
     pub flavor_id: Option<String>,
     pub is_default: bool,
     pub node_labels: BTreeMap<String, String>,
+    /// `key=value:Effect`.
+    pub node_taints: Vec<String>,
 }
 
 impl From<&magnum::NodeGroup> for GroupView {
@@ -102,6 +104,7 @@ impl From<&magnum::NodeGroup> for GroupView {
             flavor_id: group.flavor_id.clone(),
             is_default: group.is_default,
             node_labels: detail.node_labels.clone(),
+            node_taints: mapping::detailed_group(detail).node_taints,
         }
     }
 }

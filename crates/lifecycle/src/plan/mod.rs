@@ -128,6 +128,20 @@ pub fn plan(
     }
 }
 
+/// Returns the step that deletes a node group, without the rest of the specification.
+pub fn group_deletion(cluster: &Cluster, group: &NodeGroup) -> Step {
+    let mut step = groups::delete(group);
+    step.refusal = if group.is_default {
+        Some(format!(
+            "{} was made with the cluster and is deleted only with it. Resize it to 0 instead.",
+            group.name
+        ))
+    } else {
+        busy(cluster, &step.action)
+    };
+    step
+}
+
 fn creation(desired: &ClusterDocument, context: PlanContext<'_>) -> Plan {
     let spec = &desired.spec;
     let offer = Offer {

@@ -6,7 +6,7 @@ mod upgrade;
 
 pub use creation::{CreationContext, MIN_FLAVOR, before_creation};
 pub use deletion::{DeletionContext, before_deletion};
-pub use resize::{ResizeContext, before_resize};
+pub use resize::{ResizeContext, before_growth, before_resize};
 pub use upgrade::{Reading, UpgradeContext, before_upgrade};
 
 use crate::quota::{Fit, Projection};

@@ -83,6 +83,13 @@ pub fn before_resize(context: &ResizeContext<'_>) -> Checks {
     checks
 }
 
+/// Checks what new nodes need of the quotas.
+pub fn before_growth(quotas: &[Projection]) -> Checks {
+    let mut checks = Checks::default();
+    checks.quotas(quotas);
+    checks
+}
+
 fn bounds(group: &NodeGroup, nodes: u32, checks: &mut Checks) {
     let Some(Bounds { min, max }) = group.bounds else {
         let text = format!(

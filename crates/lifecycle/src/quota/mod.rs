@@ -32,6 +32,18 @@ pub enum Resource {
 }
 
 impl Resource {
+    /// All resources.
+    pub const ALL: [Self; 8] = [
+        Self::Clusters,
+        Self::Instances,
+        Self::Cores,
+        Self::RamMib,
+        Self::Volumes,
+        Self::VolumeGib,
+        Self::FloatingIps,
+        Self::LoadBalancers,
+    ];
+
     /// Returns the name to show.
     pub fn name(self) -> &'static str {
         match self {
