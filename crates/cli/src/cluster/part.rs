@@ -12,6 +12,7 @@ use super::steps;
 use jiff::Timestamp;
 use portico_cluster_operations::mapping;
 use portico_cluster_operations::usages::{flavors, usages};
+use portico_lifecycle::capabilities::{Feature, capability};
 use portico_lifecycle::driver::Cloud;
 use portico_lifecycle::labels::Labels;
 use portico_lifecycle::model::{Cluster, NodeGroup, Template};
@@ -256,6 +257,27 @@ pub async fn carry_out(
         "Magnum has accepted the request. Watch it with `portico cluster watch {uuid}`."
     ));
     Ok(0)
+}
+
+/// Refuses what the cluster's driver or the cloud's Magnum does not support.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] with the first reason.
+pub fn ensure_supported(target: &Target, features: &[Feature]) -> Result<(), ClusterError> {
+    let capabilities = features
+        .iter()
+        .map(|feature| capability(target.cluster.driver, target.cloud, *feature));
+    let mut refused = capabilities.filter(|capability| !capability.is_offered());
+    match refused.next() {
+        Some(capability) => Err(ClusterError::Blocked {
+            exit: exit_code::UNSUPPORTED,
+            text: format!(
+                "the change cannot be made; nothing was sent\n  {}",
+                capability.reason
+            ),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Waits until the running change of a cluster has ended, also with a failure: another change may be its

@@ -12,6 +12,7 @@ mod deletion;
 mod failures;
 mod files;
 mod local;
+mod node_groups;
 mod rights;
 mod service_proxy;
 mod stand_in;

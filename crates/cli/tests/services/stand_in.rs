@@ -45,6 +45,20 @@ impl StandIn {
             .await;
     }
 
+    /// Returns how much of a quota of Nova the project uses.
+    pub async fn used(&self, name: &str) -> u64 {
+        let path = format!("/compute/v2.1/os-quota-sets/{}/detail", self.project);
+        let read = self.call(Method::GET, &path, None).await;
+        read["quota_set"][name]["in_use"].as_u64().unwrap()
+    }
+
+    /// Sets a quota of Nova for the project.
+    pub async fn set_quota(&self, name: &str, limit: u64) {
+        let path = format!("/compute/v2.1/os-quota-sets/{}", self.project);
+        let body = json!({"quota_set": {name: limit}});
+        self.call(Method::PUT, &path, Some(body)).await;
+    }
+
     /// Deletes the project's volumes, load balancers and floating IPs.
     pub async fn delete_leftovers(&self) {
         let volumes = format!("/volume/v3/{}/volumes", self.project);

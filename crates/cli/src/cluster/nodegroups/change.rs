@@ -5,6 +5,7 @@ use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::part::{self, Target};
+use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::plan::{Plan, group_deletion};
 use portico_lifecycle::preflight::{ResizeContext, before_growth, before_resize};
 use portico_lifecycle::spec::NodeGroupSpec;
@@ -33,6 +34,7 @@ pub async fn create(
         flavor: args.flavor.clone(),
         ..described(&args.name, &args.settings)
     })?;
+    part::ensure_supported(&target, &needed_features(&args.settings))?;
     let flavor = args.flavor.as_deref();
     let quotas = target.quotas(connection, flavor, 0, args.nodes).await;
     part::ensure_permitted(console, &before_growth(&quotas))?;
@@ -57,6 +59,7 @@ pub async fn update(
     }
     let target = Target::open(connection, console, &args.cluster, &args.change).await?;
     let name = target.group(&args.group)?.name.clone();
+    part::ensure_supported(&target, &needed_features(settings))?;
     let plan = target.plan_of_group(described(&name, settings))?;
     part::carry_out(connection, console, &target, &plan, &args.change).await
 }
@@ -121,6 +124,13 @@ pub async fn delete(
         ..Plan::default()
     };
     part::carry_out(connection, console, &target, &plan, &args.change).await
+}
+
+/// Returns what the driver and Magnum must support for these settings.
+fn needed_features(settings: &GroupSettings) -> Vec<Feature> {
+    let has_labels = !settings.labels.is_empty() || !settings.taints.is_empty();
+    let labels = has_labels.then_some(Feature::NodeLabelsAndTaints);
+    std::iter::once(Feature::NodeGroups).chain(labels).collect()
 }
 
 fn described(name: &str, settings: &GroupSettings) -> NodeGroupSpec {

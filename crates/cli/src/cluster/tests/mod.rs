@@ -13,6 +13,7 @@ use std::time::Duration;
 mod changes;
 mod creation;
 mod deletion;
+mod node_groups;
 mod reading;
 mod stand_in;
 

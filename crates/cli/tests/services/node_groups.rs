@@ -1,0 +1,182 @@
+//! Node groups: sizes, bounds, taints, and one change at a time.
+use crate::service_proxy::Rules;
+use crate::stand_in::StandIn;
+use crate::tenant::{FULL, Tenant, cluster, json};
+use portico_openstack::magnum::Cluster;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Returns the number of nodes of each group.
+async fn sizes(tenant: &Tenant, made: &Cluster) -> BTreeMap<String, u32> {
+    let groups = tenant.magnum.node_groups(&tenant.token, made.uuid).await;
+    let groups = groups.unwrap().items.into_iter();
+    groups.map(|group| (group.name, group.node_count)).collect()
+}
+
+fn expected(sizes: &[(&str, u32)]) -> BTreeMap<String, u32> {
+    let sizes = sizes.iter().map(|(name, size)| ((*name).to_owned(), *size));
+    sizes.collect()
+}
+
+#[tokio::test]
+async fn case_26_a_group_is_resized_and_the_others_are_not_touched() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("scale");
+        let made = tenant.make_complete(&name, FULL, &[]).await;
+        let words = [
+            "nodegroup",
+            "create",
+            &name,
+            "more",
+            "--nodes",
+            "2",
+            "--wait",
+        ];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let ran = tenant.cluster(&["resize", &name, "4", "--wait"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let all = [("default-master", 1), ("default-worker", 4), ("more", 2)];
+        assert_eq!(sizes(&tenant, &made).await, expected(&all));
+        let read = tenant.magnum.cluster(&tenant.token, made.uuid).await;
+        assert_eq!(read.unwrap().node_count, Some(6));
+        let words = ["wait", &name, "--for", "nodes=6", "--timeout", "10s"];
+        assert_eq!(tenant.cluster(&words).await.code, 0);
+        // fewer nodes are confirmed
+        let ran = tenant.cluster(&["resize", &name, "1", "-g", "more"]).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        let words = ["nodegroup", "delete", &name, "more", "--yes", "--wait"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let ran = tenant
+            .cluster(&["nodegroup", "list", &name, "-o", "name"])
+            .await;
+        assert_eq!(ran.out, "default-master\ndefault-worker\n", "{}", ran.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_27_a_size_above_the_maximum_is_refused_with_the_bounds() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("bounds");
+        let made = tenant.make_complete(&name, FULL, &[]).await;
+        let group = ["nodegroup", "update", &name, "default-worker"];
+        let words: Vec<_> = group.iter().chain(&["--max", "3"]).copied().collect();
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let (person, proxy) = tenant.through(Rules::default()).await;
+        let ran = cluster(&person, &["resize", &name, "5"]).await;
+        assert_eq!(ran.code, 7, "{}", ran.err);
+        let text = "5 is above the maximum 3 of default-worker";
+        assert!(ran.err.contains(text), "{}", ran.err);
+        assert!(proxy.changes().is_empty());
+        // both at once: the bounds first
+        let words = ["resize", &name, "5", "--max", "6", "--wait"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert_eq!(sizes(&tenant, &made).await["default-worker"], 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_28_a_size_beyond_the_quota_of_cores_is_refused_before_it_is_sent() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("cores");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let stand_in = StandIn::of(&tenant);
+        // room for one more m1.medium
+        let used = stand_in.used("cores").await;
+        stand_in.set_quota("cores", used + 2).await;
+        let (person, proxy) = tenant.through(Rules::default()).await;
+        let ran = cluster(&person, &["resize", &name, "3"]).await;
+        assert_eq!(ran.code, 6, "{}", ran.err);
+        assert!(ran.err.contains("cores used"), "{}", ran.err);
+        assert!(proxy.changes().is_empty());
+        let ran = cluster(&person, &["resize", &name, "2", "--wait"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_29_a_second_change_waits_for_the_first_one() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("queue");
+        let labels = [("sim_seconds", "4")];
+        let made = tenant.make_complete(&name, FULL, &labels).await;
+        let ran = tenant.cluster(&["resize", &name, "3"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        // without waiting it is refused
+        let ran = tenant.cluster(&["resize", &name, "2", "--yes"]).await;
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        let text = "Another change of the cluster is running";
+        assert!(ran.err.contains(text), "{}", ran.err);
+        let words = ["nodegroup", "create", &name, "next", "--wait"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(
+            ran.err.contains("waiting until it has finished"),
+            "{}",
+            ran.err
+        );
+        let all = [("default-master", 1), ("default-worker", 3), ("next", 1)];
+        assert_eq!(sizes(&tenant, &made).await, expected(&all));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_30_a_group_with_a_taint_has_it_in_magnum() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("taint");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let taint = "gpu=true:NoSchedule";
+        let words = [
+            "nodegroup",
+            "create",
+            &name,
+            "gpu",
+            "--taint",
+            taint,
+            "--node-label",
+            "tier=gpu",
+            "--wait",
+        ];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let words = ["nodegroup", "show", &name, "gpu", "-o", "json"];
+        let shown = json(&tenant.cluster(&words).await);
+        assert_eq!(shown["node_taints"], json!([taint]));
+        assert_eq!(shown["node_labels"], json!({"tier": "gpu"}));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_31_taints_need_a_newer_magnum_and_are_refused_with_both_versions() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("older");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let rules = Rules {
+            max_version: Some("1.13"),
+            ..Rules::default()
+        };
+        let (person, proxy) = tenant.through(rules).await;
+        let words = [
+            "nodegroup",
+            "create",
+            &name,
+            "gpu",
+            "--taint",
+            "gpu:NoSchedule",
+        ];
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 13, "{}", ran.err);
+        let text = "needs version 1.14 of Magnum's API; this cloud has 1.13";
+        assert!(ran.err.contains(text), "{}", ran.err);
+        assert!(proxy.changes().is_empty());
+    })
+    .await;
+}
