@@ -1,6 +1,8 @@
 //! The grammar of `portico cluster`.
+use super::certificates::{CaCommand, CertCommand, CredentialCommand};
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::quota::QuotaArgs;
+use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -48,6 +50,17 @@ pub enum ClusterCommand {
     /// List, show, create, change and delete node groups
     #[command(visible_alias = "ng", subcommand)]
     Nodegroup(NodegroupCommand),
+    Upgrade(UpgradeArgs),
+    Versions(VersionsArgs),
+    /// Show or rotate the authorities of a cluster
+    #[command(subcommand)]
+    Ca(CaCommand),
+    /// Sign certificate requests
+    #[command(subcommand)]
+    Cert(CertCommand),
+    /// Rotate the credential with which a cluster uses the cloud
+    #[command(subcommand)]
+    Credential(CredentialCommand),
     Quota(QuotaArgs),
     /// Show the numbers of clusters and nodes of the project
     #[command(after_help = "Example:\n  portico cluster stats -o json")]
@@ -70,6 +83,11 @@ impl ClusterCommand {
             Self::Wait(args) => &args.shared,
             Self::Resize(args) => &args.change.shared,
             Self::Nodegroup(command) => command.shared(),
+            Self::Upgrade(args) => &args.change.shared,
+            Self::Versions(args) => &args.shared,
+            Self::Ca(command) => command.shared(),
+            Self::Cert(CertCommand::Sign(args)) => &args.shared,
+            Self::Credential(CredentialCommand::Rotate(args)) => &args.shared,
             Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,
             Self::Create(args) => &args.shared,

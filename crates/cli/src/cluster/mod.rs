@@ -2,6 +2,7 @@
 //! token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
 mod apply;
 mod arguments;
+mod certificates;
 mod checks;
 mod connection;
 mod console;
@@ -20,6 +21,7 @@ mod specification;
 mod steps;
 #[cfg(test)]
 mod tests;
+mod upgrade;
 mod views;
 mod wait;
 
@@ -93,6 +95,19 @@ async fn dispatch(
         }
         (ClusterCommand::Nodegroup(command), _) => {
             return nodegroups::run(command, connection, console).await;
+        }
+        (ClusterCommand::Upgrade(args), _) => {
+            return upgrade::upgrade(connection, console, args).await;
+        }
+        (ClusterCommand::Versions(args), _) => {
+            upgrade::versions(connection, console, args).await?;
+        }
+        (ClusterCommand::Ca(command), _) => certificates::ca(command, connection, console).await?,
+        (ClusterCommand::Cert(command), _) => {
+            certificates::cert(command, connection, console).await?;
+        }
+        (ClusterCommand::Credential(command), _) => {
+            certificates::credential(command, connection, console).await?;
         }
         (ClusterCommand::Quota(args), _) => quota::quota(connection, console, args).await?,
         (ClusterCommand::Stats(shared), _) => {

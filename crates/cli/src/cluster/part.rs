@@ -23,6 +23,7 @@ use portico_lifecycle::quota::{Change, FlavorSize, GroupSize, Projection, projec
 use portico_lifecycle::spec::{
     ClusterDocument, ClusterSpec, ControlPlane, Metadata, NodeGroupSpec,
 };
+use portico_lifecycle::status::{self, Operation};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -182,7 +183,8 @@ impl Target {
         project(&usages, &resize(&group, wanted.into()), &Change::new())
     }
 
-    fn size(&self, flavor: FlavorSize, nodes: u32) -> GroupSize {
+    /// Returns the size of a group of this cluster.
+    pub fn size(&self, flavor: FlavorSize, nodes: u32) -> GroupSize {
         let boot = self.cluster.labels.get("boot_volume_size");
         GroupSize {
             nodes: nodes.into(),
@@ -278,6 +280,17 @@ pub fn ensure_supported(target: &Target, features: &[Feature]) -> Result<(), Clu
         }),
         None => Ok(()),
     }
+}
+
+/// Refuses an operation that the cluster's state forbids.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] with the state and the next step.
+pub fn ensure_state(target: &Target, operation: Operation) -> Result<(), ClusterError> {
+    status::check(&target.cluster.status, operation).map_err(|forbidden| ClusterError::Blocked {
+        exit: exit_code::CONFLICT,
+        text: forbidden.reason,
+    })
 }
 
 /// Waits until the running change of a cluster has ended, also with a failure: another change may be its

@@ -5,6 +5,7 @@
     clippy::expect_used,
     reason = "a test that cannot continue has failed"
 )]
+mod certificates;
 mod client;
 mod conductor;
 mod creation;
@@ -18,4 +19,5 @@ mod service_proxy;
 mod stand_in;
 mod templates;
 mod tenant;
+mod upgrade;
 mod waiting;

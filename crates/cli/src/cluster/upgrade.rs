@@ -1,0 +1,319 @@
+//! `portico cluster upgrade` and `versions`.
+use super::arguments::{ChangeArgs, ClusterOutput, SharedArgs};
+use super::checks;
+use super::connection::Connection;
+use super::console::Console;
+use super::error::ClusterError;
+use super::exit_code;
+use super::part::{self, Target};
+use super::views::{print_list, print_object};
+use crate::output::TableRow;
+use clap::Args;
+use portico_cluster_operations::mapping;
+use portico_cluster_operations::usages::{flavors, usages};
+use portico_lifecycle::capabilities::{Feature, capability};
+use portico_lifecycle::model::Template;
+use portico_lifecycle::plan::{other_driver, present_version, version_refusal};
+use portico_lifecycle::preflight::{Checks, Level, Reading, UpgradeContext, before_upgrade};
+use portico_lifecycle::quota::{Change, Projection, project, surge};
+use portico_lifecycle::spec::ClusterSpec;
+use portico_openstack::magnum::HealthStatus;
+use serde::Serialize;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Upgrade a cluster to another template
+///
+/// Without --approve the checks are shown and nothing is sent: exit code 0 if the upgrade can be made, 1 if
+/// not. Nodes are replaced one after another, and an upgrade cannot be stopped.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  portico cluster upgrade shop                            # the versions that are offered
+  portico cluster upgrade shop --to v1.32                 # the checks and what would change
+  portico cluster upgrade shop --to k8s-1.32 --approve --wait")]
+pub struct UpgradeArgs {
+    /// Name or UUID
+    pub cluster: String,
+    /// A template (name or UUID), or a version of Kubernetes such as v1.32. Default: list what is offered
+    #[arg(long, value_name = "TEMPLATE|VERSION")]
+    pub to: Option<String>,
+    /// Upgrade, after the checks were read
+    #[arg(long, requires = "to")]
+    pub approve: bool,
+    #[command(flatten)]
+    pub change: ChangeArgs,
+}
+
+/// Show the versions of a cluster, and those that it can be upgraded to
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  portico cluster versions shop")]
+pub struct VersionsArgs {
+    /// Name or UUID
+    pub cluster: String,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// A template as the target of an upgrade.
+#[derive(Debug, Serialize)]
+struct TargetView {
+    template: String,
+    uuid: String,
+    version: Option<String>,
+    is_current: bool,
+    /// Why it is not offered.
+    refusal: Option<String>,
+}
+
+impl TableRow for TargetView {
+    const HEADINGS: &'static [&'static str] = &["TEMPLATE", "VERSION", "UPGRADE"];
+
+    fn cells(&self) -> Vec<String> {
+        let offer = match &self.refusal {
+            _ if self.is_current => "the cluster's template".to_owned(),
+            Some(refusal) => format!("no: {refusal}"),
+            None => "yes".to_owned(),
+        };
+        let version = self.version.clone().unwrap_or_else(|| "-".to_owned());
+        vec![self.template.clone(), version, offer]
+    }
+}
+
+/// Shows the versions of a cluster and of its possible targets.
+///
+/// # Errors
+/// If Magnum cannot be asked or refuses.
+pub async fn versions(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &VersionsArgs,
+) -> Result<(), ClusterError> {
+    let change = ChangeArgs::default();
+    let target = Target::open(connection, console, &args.cluster, &change).await?;
+    let templates = templates(connection, console).await?;
+    show_targets(console, args.shared.output, &target, &templates)
+}
+
+/// Upgrades a cluster, or shows the checks; returns the exit code.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] if a check does not permit the approved upgrade; how it ended.
+pub async fn upgrade(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &UpgradeArgs,
+) -> Result<u8, ClusterError> {
+    let target = Target::open(connection, console, &args.cluster, &args.change).await?;
+    let templates = templates(connection, console).await?;
+    let Some(wanted) = &args.to else {
+        show_targets(console, args.change.shared.output, &target, &templates)?;
+        return Ok(0);
+    };
+    let template = choose(&templates, wanted)?;
+    let checks = check(connection, &target, template).await?;
+    if !args.approve || args.change.dry_run {
+        print_checks(
+            console,
+            args.change.shared.output,
+            &target,
+            template,
+            &checks,
+        )?;
+        console.say("Nothing was sent. Add --approve to upgrade.");
+        return Ok(match checks.level() {
+            Level::Blocks => exit_code::NEGATIVE,
+            Level::Ok | Level::Warning => 0,
+        });
+    }
+    checks::ensure(&checks, "the cluster cannot be upgraded")?;
+    checks::warn(&checks, console);
+    let plan = target.plan(ClusterSpec::default(), template)?;
+    part::carry_out(connection, console, &target, &plan, &args.change).await
+}
+
+/// Returns the templates that the project may use.
+async fn templates(
+    connection: &Connection,
+    console: &mut Console,
+) -> Result<Vec<Template>, ClusterError> {
+    let magnum = &connection.clients.magnum;
+    let listing = magnum.templates(&connection.token).await?;
+    if let Some(cut) = listing.cut {
+        console.say(format!(
+            "The list of templates is incomplete, because {cut}."
+        ));
+    }
+    Ok(listing.items.iter().map(mapping::template).collect())
+}
+
+/// Returns the template with this UUID, name or version.
+fn choose<'a>(templates: &'a [Template], wanted: &str) -> Result<&'a Template, ClusterError> {
+    let of_name: Vec<_> = templates
+        .iter()
+        .filter(|template| template.uuid == wanted || template.name == wanted)
+        .collect();
+    let found = if of_name.is_empty() {
+        let has_version = |template: &&Template| {
+            let version = template.kubernetes_version();
+            version.is_some_and(|version| is_version(&version.to_string(), wanted))
+        };
+        templates.iter().filter(has_version).collect()
+    } else {
+        of_name
+    };
+    match found.as_slice() {
+        [one] => Ok(one),
+        [] => Err(ClusterError::Blocked {
+            exit: exit_code::NOT_FOUND,
+            text: format!(
+                "there is no template with the name or version {wanted}; see `portico cluster templates`"
+            ),
+        }),
+        several => {
+            let lines = several
+                .iter()
+                .map(|template| format!("{} ({})", template.name, template.uuid));
+            Err(ClusterError::Blocked {
+                exit: exit_code::CONFLICT,
+                text: format!(
+                    "several templates have the name or version {wanted}; use a UUID\n  {}",
+                    lines.collect::<Vec<_>>().join("\n  ")
+                ),
+            })
+        }
+    }
+}
+
+/// Returns whether a version such as `v1.32.1` is the wanted one; `v1.32` and `1.32` are its beginning.
+fn is_version(version: &str, wanted: &str) -> bool {
+    let version = version.trim_start_matches('v');
+    let wanted = wanted.trim_start_matches('v');
+    let rest = version.strip_prefix(wanted);
+    !wanted.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+fn refusal(target: &Target, template: &Template) -> Option<String> {
+    let cluster = &target.cluster;
+    let support = capability(cluster.driver, target.cloud, Feature::Upgrade);
+    if !support.is_offered() {
+        return Some(support.reason);
+    }
+    other_driver(cluster, template)
+        .or_else(|| version_refusal(present_version(cluster)?, template.kubernetes_version()?))
+}
+
+fn show_targets(
+    console: &mut Console,
+    format: ClusterOutput,
+    target: &Target,
+    templates: &[Template],
+) -> Result<(), ClusterError> {
+    let mut views: Vec<_> = templates
+        .iter()
+        .map(|template| TargetView {
+            template: template.name.clone(),
+            uuid: template.uuid.clone(),
+            version: template.kubernetes_version().map(|one| one.to_string()),
+            is_current: template.uuid == target.cluster.template,
+            refusal: refusal(target, template),
+        })
+        .collect();
+    views.sort_by(|one, other| {
+        (&one.version, &one.template).cmp(&(&other.version, &other.template))
+    });
+    if format == ClusterOutput::Table {
+        let version = target.cluster.version.as_deref().unwrap_or("not reported");
+        console.say(format!(
+            "{} runs Kubernetes {version}.",
+            target.cluster.name
+        ));
+    }
+    print_list(console, format, &views, |view| (&view.template, &view.uuid))
+}
+
+/// Checks an upgrade. What runs in the cluster is not checked: that needs access to its API.
+async fn check(
+    connection: &Connection,
+    target: &Target,
+    template: &Template,
+) -> Result<Checks, ClusterError> {
+    let magnum = &connection.clients.magnum;
+    let found = magnum.cluster(&connection.token, target.uuid).await?;
+    let surge = surge_of(connection, target).await;
+    let is_known = target.template.name != target.template.uuid;
+    Ok(before_upgrade(&UpgradeContext {
+        cluster: &target.cluster,
+        target: template,
+        cloud: target.cloud,
+        present: is_known.then_some(&target.template),
+        is_healthy: match &found.health_status {
+            Some(HealthStatus::Healthy) => Reading::Known(true),
+            Some(HealthStatus::Unhealthy) => Reading::Known(false),
+            _ => Reading::NotChecked,
+        },
+        unready_nodes: Reading::NotChecked,
+        blocking_budgets: Reading::NotChecked,
+        bare_pods: Reading::NotChecked,
+        removed_apis: Reading::NotChecked,
+        surge: &surge,
+        certificate_days: Reading::NotChecked,
+        has_options: false,
+    }))
+}
+
+/// Compares one more node in each group with the quotas.
+async fn surge_of(connection: &Connection, target: &Target) -> Vec<Projection> {
+    let (clients, token) = (&connection.clients, &connection.token);
+    let (flavors, usages) = tokio::join!(flavors(clients, token), usages(clients, token, None));
+    let sizes: Vec<_> = target
+        .groups
+        .iter()
+        .filter_map(|group| {
+            let flavor = flavors.get(group.flavor.as_deref()?)?;
+            Some(target.size(*flavor, group.node_count))
+        })
+        .collect();
+    project(&usages, &surge(&sizes), &Change::new())
+}
+
+fn print_checks(
+    console: &mut Console,
+    format: ClusterOutput,
+    target: &Target,
+    template: &Template,
+    checks: &Checks,
+) -> Result<(), ClusterError> {
+    let lines = checks.0.iter().map(|check| {
+        json!({"subject": check.subject, "level": checks::level(check.level), "text": check.text})
+    });
+    let object = json!({"cluster": target.cluster.uuid, "template": template.uuid,
+                        "checks": lines.collect::<Vec<_>>()});
+    print_object(console, format, &object, &template.name, || {
+        let mut text = format!(
+            "Upgrade of {} with the template {}\n\n",
+            target.cluster.name, template.name
+        );
+        // writing to a string cannot fail
+        for check in &checks.0 {
+            let level = checks::level(check.level);
+            let _ = writeln!(text, "  {level:<8}{}: {}", check.subject, check.text);
+        }
+        Ok(text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_named_by_its_beginning() {
+        for wanted in ["v1.32.1", "1.32.1", "v1.32", "1.32"] {
+            assert!(is_version("v1.32.1", wanted), "{wanted}");
+        }
+        for wanted in ["v1.3", "1.33", "", "v", "2.1"] {
+            assert!(!is_version("v1.32.1", wanted), "{wanted}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Authorities, signed certificates, and what drivers cannot rotate.
+use crate::service_proxy::Rules;
+use crate::tenant::{CLUSTER_API, FULL, Tenant, cluster, json};
+
+#[tokio::test]
+async fn case_39_an_authority_that_the_driver_cannot_rotate_is_not_sent() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("rotate");
+        tenant.make(&name, CLUSTER_API, &[]).await;
+        let (person, proxy) = tenant.through(Rules::default()).await;
+        let ran = cluster(&person, &["ca", "rotate", &name, "--yes"]).await;
+        assert_eq!(ran.code, 13, "{}", ran.err);
+        assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
+        assert!(proxy.changes().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_42_a_colleague_learns_that_only_the_creator_reads_the_authority() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("authority");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let words = ["ca", "show", &name, "-o", "json"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let shown = json(&ran);
+        assert!(shown["days_left"].as_i64().unwrap() > 1_000, "{shown}");
+        assert_eq!(shown["fingerprint"].as_str().unwrap().len(), 64);
+        let colleague = tenant.user("member").await;
+        let ran = cluster(&tenant.person_of(&colleague), &words).await;
+        assert_eq!(ran.code, 5, "{}", ran.err);
+        assert!(ran.err.contains("certificate:get"), "{}", ran.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_certificate_request_is_signed_and_a_key_is_never_sent() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("sign");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let key = rcgen::KeyPair::generate().unwrap();
+        let mut params = rcgen::CertificateParams::default();
+        params
+            .distinguished_name
+            .push(rcgen::DnType::CommonName, "ops");
+        let request = params.serialize_request(&key).unwrap().pem().unwrap();
+        let path = tenant.person.write("ops.csr", &request).unwrap();
+        let words = ["cert", "sign", &name, "--csr", path.to_str().unwrap()];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(
+            ran.out.starts_with("-----BEGIN CERTIFICATE-----"),
+            "{}",
+            ran.out
+        );
+        assert!(ran.err.contains("CN=ops"), "{}", ran.err);
+        let path = tenant
+            .person
+            .write("ops.key", &key.serialize_pem())
+            .unwrap();
+        let words = ["cert", "sign", &name, "--csr", path.to_str().unwrap()];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("never sent"), "{}", ran.err);
+    })
+    .await;
+}
