@@ -240,11 +240,11 @@ pub fn ensure_applicable(plan: &Plan, refused: &str) -> Result<(), ClusterError>
             one.field, one.desired, one.remedy
         )
     });
-    let refused = plan
+    let steps = plan
         .steps
         .iter()
         .filter_map(|step| Some(format!("{} {}", step.effect, step.refusal.as_ref()?)));
-    let reasons: Vec<_> = immutable.chain(refused).collect();
+    let reasons: Vec<_> = immutable.chain(steps).collect();
     Err(ClusterError::Blocked {
         exit: exit_code::CONFLICT,
         text: format!("{refused}; nothing was changed\n  {}", reasons.join("\n  ")),
