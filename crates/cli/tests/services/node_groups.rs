@@ -62,7 +62,11 @@ async fn case_27_a_size_above_the_maximum_is_refused_with_the_bounds() {
         let name = tenant.name("bounds");
         let made = tenant.make_complete(&name, FULL, &[]).await;
         let group = ["nodegroup", "update", &name, "default-worker"];
-        let words: Vec<_> = group.iter().chain(&["--max", "3"]).copied().collect();
+        let words: Vec<_> = group
+            .iter()
+            .chain(&["--max", "3", "--wait"])
+            .copied()
+            .collect();
         let ran = tenant.cluster(&words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let (person, proxy) = tenant.through(Rules::default()).await;
@@ -88,7 +92,7 @@ async fn case_28_a_size_beyond_the_quota_of_cores_is_refused_before_it_is_sent()
         let stand_in = StandIn::of(&tenant);
         // room for one more m1.medium
         let used = stand_in.used("cores").await;
-        stand_in.set_quota("cores", used + 2).await;
+        stand_in.set_quota(&tenant, "cores", used + 2).await;
         let (person, proxy) = tenant.through(Rules::default()).await;
         let ran = cluster(&person, &["resize", &name, "3"]).await;
         assert_eq!(ran.code, 6, "{}", ran.err);

@@ -3,6 +3,7 @@
 use crate::tenant::Tenant;
 use portico_openstack::magnum::Cluster;
 use reqwest::{Method, StatusCode};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 
 /// The stand-in, as its key's holder sees one project.
@@ -52,11 +53,17 @@ impl StandIn {
         read["quota_set"][name]["in_use"].as_u64().unwrap()
     }
 
-    /// Sets a quota of Nova for the project.
-    pub async fn set_quota(&self, name: &str, limit: u64) {
+    /// Sets a quota of Nova for the project, as an administrator.
+    pub async fn set_quota(&self, tenant: &Tenant, name: &str, limit: u64) {
         let path = format!("/compute/v2.1/os-quota-sets/{}", self.project);
-        let body = json!({"quota_set": {name: limit}});
-        self.call(Method::PUT, &path, Some(body)).await;
+        let token = tenant.administrator().await.token;
+        let request = self
+            .client
+            .put(format!("{}{path}", self.url))
+            .header("x-auth-token", token.expose_secret())
+            .json(&json!({"quota_set": {name: limit}}));
+        let status = request.send().await.unwrap().status();
+        assert!(status.is_success(), "{path}: {status}");
     }
 
     /// Deletes the project's volumes, load balancers and floating IPs.

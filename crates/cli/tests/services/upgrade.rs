@@ -56,7 +56,7 @@ async fn case_35_a_failed_change_is_settled_before_the_upgrade() {
         let made = tenant.make_complete(&name, FULL, &[]).await;
         let stand_in = StandIn::of(&tenant);
         let used = stand_in.used("instances").await;
-        stand_in.set_quota("instances", used).await;
+        stand_in.set_quota(&tenant, "instances", used).await;
         // the program would refuse it
         let resize = Resize {
             node_count: 3,
@@ -74,7 +74,7 @@ async fn case_35_a_failed_change_is_settled_before_the_upgrade() {
         let ran = tenant.cluster(&words).await;
         assert_eq!(ran.code, 4, "{}", ran.err);
         assert!(ran.err.contains("Settle the cluster first"), "{}", ran.err);
-        stand_in.set_quota("instances", used + 10).await;
+        stand_in.set_quota(&tenant, "instances", used + 10).await;
         let count = tenant.magnum.node_groups(&tenant.token, made.uuid).await;
         let count = count.unwrap().items;
         let count = count.iter().find(|group| group.name == "default-worker");
