@@ -1,7 +1,10 @@
 //! The grammar of `portico cluster`.
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
+use super::export::ExportArgs;
+use super::health::HealthArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::quota::QuotaArgs;
+use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
@@ -68,11 +71,13 @@ pub enum ClusterCommand {
     #[command(visible_alias = "destroy")]
     Delete(DeleteArgs),
     /// List the templates that clusters can be created from
-    #[command(
-        visible_alias = "template",
-        after_help = "Example:\n  portico cluster templates"
-    )]
+    #[command(after_help = "Example:\n  portico cluster templates")]
     Templates(SharedArgs),
+    /// List, show, create, change and delete templates
+    #[command(subcommand)]
+    Template(TemplateCommand),
+    Health(HealthArgs),
+    Export(ExportArgs),
 }
 
 impl ClusterCommand {
@@ -88,6 +93,9 @@ impl ClusterCommand {
             Self::Ca(command) => command.shared(),
             Self::Cert(CertCommand::Sign(args)) => &args.shared,
             Self::Credential(CredentialCommand::Rotate(args)) => &args.shared,
+            Self::Template(command) => command.shared(),
+            Self::Health(args) => &args.shared,
+            Self::Export(args) => &args.shared,
             Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,
             Self::Create(args) => &args.shared,

@@ -5,6 +5,7 @@ use super::console::Console;
 use super::error::ClusterError;
 use super::follow::{Following, follow};
 use super::part::{self, Target};
+use super::specification::read_text;
 use super::views::print_object;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
@@ -14,12 +15,10 @@ use portico_lifecycle::status::Operation;
 use portico_openstack::magnum::Authority;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use x509_parser::pem::Pem;
 
 const SECONDS_OF_DAY: i64 = 86_400;
-/// Maximum size of a certificate request, in bytes.
-const MAX_REQUEST_BYTES: u64 = 64 * 1024;
 
 /// Show or rotate the authorities of a cluster
 #[derive(Debug, Subcommand)]
@@ -378,21 +377,14 @@ pub async fn cert(
     console.print(&pem)
 }
 
-fn read_request(path: &std::path::Path) -> Result<String, ClusterError> {
-    use std::io::Read as _;
-    let failed = |cause: String| ClusterError::Usage(format!("{}: {cause}", path.display()));
-    let file = std::fs::File::open(path).map_err(|error| failed(error.to_string()))?;
-    let mut text = String::new();
-    file.take(MAX_REQUEST_BYTES)
-        .read_to_string(&mut text)
-        .map_err(|error| failed(error.to_string()))?;
+fn read_request(path: &Path) -> Result<String, ClusterError> {
+    let text = read_text(path)?;
+    let unusable = |cause: &str| ClusterError::Usage(format!("{}: {cause}", path.display()));
     if text.contains("PRIVATE KEY-----") {
-        return Err(failed(
-            "it has a private key, which is never sent".to_owned(),
-        ));
+        return Err(unusable("it has a private key, which is never sent"));
     }
     if !text.contains("-----BEGIN CERTIFICATE REQUEST-----") {
-        return Err(failed("it is not a certificate request in PEM".to_owned()));
+        return Err(unusable("it is not a certificate request in PEM"));
     }
     Ok(text)
 }

@@ -11,7 +11,9 @@ mod creation;
 mod delete;
 mod error;
 mod exit_code;
+mod export;
 mod follow;
+mod health;
 mod nodegroups;
 mod part;
 mod quota;
@@ -19,6 +21,7 @@ mod read;
 mod review;
 mod specification;
 mod steps;
+mod templates;
 #[cfg(test)]
 mod tests;
 mod upgrade;
@@ -109,6 +112,13 @@ async fn dispatch(
         (ClusterCommand::Credential(command), _) => {
             certificates::credential(command, connection, console).await?;
         }
+        (ClusterCommand::Template(command), _) => {
+            templates::run(command, connection, console).await?;
+        }
+        (ClusterCommand::Health(args), _) => {
+            return health::health(connection, console, args).await;
+        }
+        (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
         (ClusterCommand::Quota(args), _) => quota::quota(connection, console, args).await?,
         (ClusterCommand::Stats(shared), _) => {
             quota::stats(connection, console, shared.output).await?;

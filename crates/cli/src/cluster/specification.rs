@@ -117,10 +117,22 @@ fn words(args: &CreateArgs) -> Vec<String> {
     words
 }
 
-fn parse(path: &Path) -> Result<Value, ClusterError> {
-    let wrong = |error: String| ClusterError::Usage(format!("{}: {error}", path.display()));
-    let text = read(path).map_err(|error| wrong(error.to_string()))?;
-    yaml::from_user_file(&text).map_err(|error| wrong(error.to_string()))
+/// Reads a file in YAML or JSON; `-` is standard input.
+///
+/// # Errors
+/// [`ClusterError::Usage`] with the path.
+pub fn parse(path: &Path) -> Result<Value, ClusterError> {
+    let text = read_text(path)?;
+    yaml::from_user_file(&text)
+        .map_err(|error| ClusterError::Usage(format!("{}: {error}", path.display())))
+}
+
+/// Reads a file of at most 1 MiB; `-` is standard input.
+///
+/// # Errors
+/// [`ClusterError::Usage`] with the path.
+pub fn read_text(path: &Path) -> Result<String, ClusterError> {
+    read(path).map_err(|error| ClusterError::Usage(format!("{}: {error}", path.display())))
 }
 
 fn read(path: &Path) -> std::io::Result<String> {

@@ -9,6 +9,7 @@ mod certificates;
 mod client;
 mod conductor;
 mod creation;
+mod day_two;
 mod deletion;
 mod failures;
 mod files;

@@ -1,0 +1,91 @@
+//! Health, export and templates.
+use crate::tenant::{FULL, Tenant, cluster, json};
+use portico_openstack::magnum::{ClusterChange, HealthStatus};
+use std::collections::BTreeMap;
+
+#[tokio::test]
+async fn case_45_what_magnum_reports_as_unhealthy_comes_first() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("health");
+        let made = tenant.make_complete(&name, FULL, &[]).await;
+        let reasons = [("api", "ok"), ("node-1.Ready", "False")];
+        let reasons = reasons.map(|(part, reason)| (part.to_owned(), reason.to_owned()));
+        let change = ClusterChange {
+            health_status: Some(HealthStatus::Unhealthy),
+            health_status_reason: Some(BTreeMap::from(reasons)),
+            ..ClusterChange::default()
+        };
+        let (magnum, token) = (&tenant.magnum, &tenant.token);
+        magnum
+            .change_cluster(token, made.uuid, &change)
+            .await
+            .unwrap();
+        let ran = tenant.cluster(&["health", &name]).await;
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        let place = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{}", ran.out));
+        assert!(place("UNHEALTHY") < place("node-1.Ready: False"));
+        assert!(place("node-1.Ready: False") < place("api: ok"));
+        // nothing listens at the address of the simulated cluster
+        assert!(
+            ran.out.contains("does not answer this machine"),
+            "{}",
+            ran.out
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_exported_cluster_agrees_with_its_own_file() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("export");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let ran = tenant.cluster(&["export", &name]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let path = tenant.person.write("export.yaml", &ran.out).unwrap();
+        let ran = tenant
+            .cluster(&["diff", "-f", path.to_str().unwrap()])
+            .await;
+        assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+        let ran = tenant
+            .cluster(&["export", &name, "--as", "terraform"])
+            .await;
+        let resource = "resource \"openstack_containerinfra_cluster_v1\"";
+        assert!(ran.out.contains(resource), "{}", ran.out);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_54_a_template_in_use_names_the_clusters_that_use_it() {
+    Tenant::run(|tenant| async move {
+        let (template, name) = (tenant.name("copy"), tenant.name("user"));
+        let words = [
+            "template", "create", &template, "--from", FULL, "--set", "a=b", "-o", "json",
+        ];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let created = json(&ran);
+        assert_eq!(created[0]["labels"]["a"], "b");
+        assert_eq!(created[0]["public"], false);
+        tenant.make(&name, &template, &[]).await;
+        let ran = tenant.cluster(&["template", "delete", &template]).await;
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        assert!(
+            ran.err.contains(&format!("is used by {name}")),
+            "{}",
+            ran.err
+        );
+        let ran = tenant.cluster(&["template", "publish", &template]).await;
+        assert_eq!(ran.code, 5, "{}", ran.err);
+        let root = tenant.user("admin").await;
+        let root = tenant.person_of(&root);
+        let hide = ["template", "hide", &template];
+        assert_eq!(cluster(&root, &hide).await.code, 0);
+        let words = ["delete", &name, "--yes", "--wait"];
+        assert_eq!(tenant.cluster(&words).await.code, 0);
+        let ran = cluster(&root, &["template", "delete", &template]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    })
+    .await;
+}
