@@ -120,6 +120,24 @@ impl EnrolledCluster {
         pem("ca", &self.ca)
     }
 
+    /// Returns the record of a cluster that is enrolled again, with the projects and roles that its
+    /// earlier record accepts: an enrolment lifts no restriction. A record of another owner restricts
+    /// nothing.
+    #[must_use]
+    pub fn keep_accepted(mut self, earlier: &Self) -> Self {
+        if earlier.owner_project != self.owner_project {
+            return self;
+        }
+        for project in &earlier.accepted_projects {
+            let is_known = self.accepted_projects.contains(project);
+            if !is_known && self.accepted_projects.len() < MAX_ACCEPTED {
+                self.accepted_projects.push(project.clone());
+            }
+        }
+        self.accepted_roles.clone_from(&earlier.accepted_roles);
+        self
+    }
+
     /// Returns the entry of the signed list.
     pub fn listed(&self) -> ListedCluster {
         ListedCluster {
@@ -306,6 +324,31 @@ mod tests {
         let mut alone = cluster().listed();
         alone.accepted_projects.clear();
         assert_eq!(alone.into_record().projects(), ["owner"]);
+    }
+
+    #[test]
+    fn a_second_enrolment_keeps_who_is_accepted() {
+        let again = EnrolledCluster {
+            accepted_projects: vec!["owner".to_owned()],
+            accepted_roles: Vec::new(),
+            ..cluster()
+        };
+        let kept = again.clone().keep_accepted(&cluster());
+        assert_eq!(kept.accepted_projects, ["owner", "p1", "p2"]);
+        assert_eq!(kept.accepted_roles, ["r1"]);
+        let many = EnrolledCluster {
+            accepted_projects: (0..64).map(|n| n.to_string()).collect(),
+            ..cluster()
+        };
+        let full = again.clone().keep_accepted(&many);
+        assert_eq!(full.accepted_projects.len(), MAX_ACCEPTED);
+        assert_eq!(full.check(), Ok(()));
+        // another owner
+        let moved = EnrolledCluster {
+            owner_project: "other".to_owned(),
+            ..again
+        };
+        assert_eq!(moved.clone().keep_accepted(&cluster()), moved);
     }
 
     #[test]

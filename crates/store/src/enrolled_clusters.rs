@@ -42,6 +42,19 @@ pub trait EnrolledClusters: Send + Sync {
     /// is never stored. Otherwise if the store cannot be reached or its answer cannot be read.
     async fn put(&self, cluster: &EnrolledCluster, now: Timestamp) -> Result<bool, StoreError>;
 
+    /// Stores the record of an enrolment, and returns it as it was stored: with the projects and roles
+    /// that an earlier record of the same owner accepts (see [`EnrolledCluster::keep_accepted`]).
+    /// That record is read in the transaction that replaces it, so that no change between the two is
+    /// lost.
+    ///
+    /// # Errors
+    /// Those of [`EnrolledClusters::put`].
+    async fn enrol(
+        &self,
+        cluster: &EnrolledCluster,
+        now: Timestamp,
+    ) -> Result<EnrolledCluster, StoreError>;
+
     /// Removes a record; returns whether there was one.
     ///
     /// # Errors

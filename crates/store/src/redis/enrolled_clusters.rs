@@ -30,6 +30,14 @@ impl EnrolledClusters for RedisStore {
         Err(NEEDS_SQL)
     }
 
+    async fn enrol(
+        &self,
+        _: &EnrolledCluster,
+        _: Timestamp,
+    ) -> Result<EnrolledCluster, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
     async fn remove(&self, _: Uuid) -> Result<bool, StoreError> {
         Err(NEEDS_SQL)
     }

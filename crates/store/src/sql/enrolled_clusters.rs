@@ -56,48 +56,34 @@ impl EnrolledClusters for SqlStore {
     }
 
     async fn put(&self, cluster: &EnrolledCluster, now: Timestamp) -> Result<bool, StoreError> {
-        let failed = || StoreError::database("store an enrolled cluster");
-        cluster.check().map_err(|reason| StoreError::Cluster {
-            cluster: cluster.id,
-            reason,
-        })?;
-        let id = cluster.id.to_string();
-        let record = to_json(TABLE, "record", cluster)?;
-        let mut transaction = self.pool.begin().await.map_err(failed())?;
+        let mut transaction = self.pool.begin().await.map_err(failed_to_store())?;
         increase(&mut transaction).await?;
-        let known: Option<String> =
-            sqlx::query_scalar("SELECT record FROM enrolled_clusters WHERE cluster_id = $1")
-                .bind(id.as_str())
-                .fetch_optional(&mut *transaction)
-                .await
-                .map_err(failed())?;
-        if known.as_ref() == Some(&record) {
-            // rolled back, with the sequence
-            return Ok(false);
-        }
-        if known.is_none() {
-            let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM enrolled_clusters")
-                .fetch_one(&mut *transaction)
-                .await
-                .map_err(failed())?;
-            if usize::try_from(count).is_ok_and(|count| count >= MAX_CLUSTERS) {
-                return Err(StoreError::TooManyClusters);
+        let known = known(&mut transaction, cluster.id).await?;
+        replace(transaction, known.as_deref(), cluster, now).await
+    }
+
+    async fn enrol(
+        &self,
+        cluster: &EnrolledCluster,
+        now: Timestamp,
+    ) -> Result<EnrolledCluster, StoreError> {
+        let mut transaction = self.pool.begin().await.map_err(failed_to_store())?;
+        increase(&mut transaction).await?;
+        let known = known(&mut transaction, cluster.id).await?;
+        let merged = match known.as_deref() {
+            Some(text) => {
+                let earlier: EnrolledCluster =
+                    serde_json::from_str(text).map_err(|error| StoreError::Corrupt {
+                        table: TABLE,
+                        column: "record",
+                        reason: error.to_string(),
+                    })?;
+                cluster.clone().keep_accepted(&earlier)
             }
-        }
-        sqlx::query(
-            "INSERT INTO enrolled_clusters (cluster_id, record, created_at, updated_at)
-             VALUES ($1, $2, $3, $3)
-             ON CONFLICT (cluster_id) DO UPDATE
-             SET record = excluded.record, updated_at = excluded.updated_at",
-        )
-        .bind(id)
-        .bind(record)
-        .bind(now.as_second())
-        .execute(&mut *transaction)
-        .await
-        .map_err(failed())?;
-        transaction.commit().await.map_err(failed())?;
-        Ok(true)
+            None => cluster.clone(),
+        };
+        replace(transaction, known.as_deref(), &merged, now).await?;
+        Ok(merged)
     }
 
     async fn remove(&self, cluster: Uuid) -> Result<bool, StoreError> {
@@ -116,6 +102,61 @@ impl EnrolledClusters for SqlStore {
         transaction.commit().await.map_err(failed())?;
         Ok(true)
     }
+}
+
+fn failed_to_store() -> impl FnOnce(sqlx::Error) -> StoreError {
+    StoreError::database("store an enrolled cluster")
+}
+
+/// Returns the stored text of a record.
+async fn known(transaction: &mut Transaction, cluster: Uuid) -> Result<Option<String>, StoreError> {
+    sqlx::query_scalar("SELECT record FROM enrolled_clusters WHERE cluster_id = $1")
+        .bind(cluster.to_string())
+        .fetch_optional(&mut **transaction)
+        .await
+        .map_err(failed_to_store())
+}
+
+/// Stores a record in the place of `known` and commits; returns false, and changes nothing, if it is
+/// the same.
+async fn replace(
+    mut transaction: Transaction,
+    known: Option<&str>,
+    cluster: &EnrolledCluster,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    cluster.check().map_err(|reason| StoreError::Cluster {
+        cluster: cluster.id,
+        reason,
+    })?;
+    let record = to_json(TABLE, "record", cluster)?;
+    if known == Some(record.as_str()) {
+        // rolled back, with the sequence
+        return Ok(false);
+    }
+    if known.is_none() {
+        let count: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM enrolled_clusters")
+            .fetch_one(&mut *transaction)
+            .await
+            .map_err(failed_to_store())?;
+        if usize::try_from(count).is_ok_and(|count| count >= MAX_CLUSTERS) {
+            return Err(StoreError::TooManyClusters);
+        }
+    }
+    sqlx::query(
+        "INSERT INTO enrolled_clusters (cluster_id, record, created_at, updated_at)
+         VALUES ($1, $2, $3, $3)
+         ON CONFLICT (cluster_id) DO UPDATE
+         SET record = excluded.record, updated_at = excluded.updated_at",
+    )
+    .bind(cluster.id.to_string())
+    .bind(record)
+    .bind(now.as_second())
+    .execute(&mut *transaction)
+    .await
+    .map_err(failed_to_store())?;
+    transaction.commit().await.map_err(failed_to_store())?;
+    Ok(true)
 }
 
 /// Counts a change. The first step of its transaction: changes wait for each other from here to the

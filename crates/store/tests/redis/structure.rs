@@ -297,6 +297,7 @@ async fn enrolled_clusters_need_a_sql_database() {
     let cluster = crate::suite::enrolled_clusters::cluster(1);
     let now = crate::suite::fixtures::at(0);
     assert!(all.put(&cluster, now).await.is_err());
+    assert!(all.enrol(&cluster, now).await.is_err());
     assert!(all.remove(cluster.id).await.is_err());
     assert!(all.all().await.is_err());
 }

@@ -83,3 +83,43 @@ pub async fn changes_of_clusters_made_at_once_have_a_sequence_each(database: &Da
     let all = database.store.enrolled_clusters().all().await.unwrap();
     assert_eq!((all.sequence, all.clusters.len()), (24, 8));
 }
+
+pub async fn an_enrolment_keeps_what_an_earlier_record_accepts(database: &Database) {
+    let all = database.store.enrolled_clusters();
+    let new = all.enrol(&cluster(1), at(0)).await.unwrap();
+    assert_eq!(new, cluster(1));
+    let mut restricted = cluster(1);
+    restricted.accepted_roles.push("r1".to_owned());
+    all.put(&restricted, at(1)).await.unwrap();
+    let again = all.enrol(&cluster(1), at(2)).await.unwrap();
+    assert_eq!(again, restricted);
+    // nothing has changed, and no reader reads it again
+    assert_eq!(all.sequence().await.unwrap(), 2);
+    let mut moved = cluster(1);
+    moved.owner_project = "other".to_owned();
+    moved.accepted_projects = vec!["other".to_owned()];
+    assert_eq!(all.enrol(&moved, at(3)).await.unwrap(), moved);
+    assert_eq!(all.get(Uuid::from_u128(1)).await.unwrap(), Some(moved));
+}
+
+pub async fn enrolments_made_at_once_keep_the_projects_of_each_other(database: &Database) {
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..12 {
+        let store = database.store.clone();
+        tasks.spawn(async move {
+            let mut one = cluster(1);
+            one.accepted_projects = vec![format!("p{number}")];
+            store.enrolled_clusters().enrol(&one, at(0)).await.unwrap();
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+    let all = database.store.enrolled_clusters();
+    let stored = all.get(Uuid::from_u128(1)).await.unwrap().unwrap();
+    let mut projects = stored.accepted_projects;
+    projects.sort();
+    let mut expected: Vec<_> = (0..12).map(|number| format!("p{number}")).collect();
+    expected.sort();
+    assert_eq!(projects, expected);
+}

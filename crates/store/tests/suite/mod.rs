@@ -172,6 +172,8 @@ macro_rules! each_sql_test {
             enrolled_clusters: a_change_that_changes_nothing_keeps_the_sequence
             enrolled_clusters: a_cluster_that_kube_auth_would_refuse_is_not_stored
             enrolled_clusters: changes_of_clusters_made_at_once_have_a_sequence_each
+            enrolled_clusters: an_enrolment_keeps_what_an_earlier_record_accepts
+            enrolled_clusters: enrolments_made_at_once_keep_the_projects_of_each_other
             creation_attempts: an_attempt_keeps_its_state_for_the_next_run
             creation_attempts: one_run_at_a_time_works_on_an_attempt
             creation_attempts: an_attempt_is_dismissed_only_while_its_outcome_is_unknown
