@@ -139,10 +139,11 @@ impl EnrolmentConfig {
     /// # Errors
     /// [`RefusedAddress::Form`], or [`RefusedAddress::Outside`] for an address that is not listed.
     /// Link-local, multicast and unspecified addresses are never permitted, and those of the machine
-    /// itself only by a network of theirs.
+    /// itself only by a network of theirs. An IPv6 address that embeds an IPv4 address is judged
+    /// by the latter.
     pub fn permit(&self, api_url: &str) -> Result<SocketAddr, RefusedAddress> {
         let address = address(api_url).ok_or(RefusedAddress::Form)?;
-        let ip = address.ip().to_canonical();
+        let ip = reached(address.ip());
         let is_permitted = |network: &IpNet| {
             network.contains(&ip) && (!ip.is_loopback() || network.network().is_loopback())
         };
@@ -174,6 +175,21 @@ fn address(api_url: &str) -> Option<SocketAddr> {
         None => IpAddr::V4(authority.parse().ok()?),
     };
     Some(SocketAddr::new(ip, HTTPS_PORT))
+}
+
+/// Returns the address that a connection reaches: the IPv4 address in a mapped one, and in one of the
+/// well-known prefix of NAT64 (RFC 6052), which a translator of the network forwards to it.
+fn reached(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(v6) => match v6.segments() {
+            [0x64, 0xff9b, 0, 0, 0, 0, _, _] => {
+                let [.., a, b, c, d] = v6.octets();
+                IpAddr::V4(Ipv4Addr::new(a, b, c, d))
+            }
+            _ => IpAddr::V6(v6),
+        },
+        v4 @ IpAddr::V4(_) => v4,
+    }
 }
 
 fn is_special(ip: IpAddr) -> bool {
@@ -261,6 +277,26 @@ mod tests {
         );
         let own = config(&["127.0.0.0/8"]);
         assert!(own.permit("https://127.0.0.1:6443").is_ok());
+    }
+
+    #[test]
+    fn an_address_of_nat64_is_judged_by_the_ipv4_address_in_it() {
+        let all = config(&["0.0.0.0/0", "::/0"]);
+        for url in [
+            "https://[64:ff9b::169.254.169.254]:443",
+            "https://[64:ff9b::127.0.0.1]:6443",
+            "https://[64:ff9b::7f00:1]:6443",
+        ] {
+            let found = all.permit(url);
+            assert!(matches!(found, Err(RefusedAddress::Outside(_))), "{url}");
+        }
+        let url = "https://[64:ff9b::192.0.2.7]:6443";
+        let v6_only = config(&["64:ff9b::/96"]).permit(url);
+        assert!(matches!(v6_only, Err(RefusedAddress::Outside(_))));
+        assert!(config(&["192.0.2.0/24"]).permit(url).is_ok());
+        // the control case: another prefix has no IPv4 address in it
+        let other = "https://[64:ff9c::7f00:1]:6443";
+        assert!(all.permit(other).is_ok());
     }
 
     #[test]
