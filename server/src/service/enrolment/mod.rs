@@ -18,11 +18,11 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
 use portico_domain::{
-    enrolled_cluster::{ClusterSource, EnrolledCluster, MAX_ACCEPTED},
+    enrolled_cluster::{ClusterSource, EnrolledCluster},
     identity::Project,
 };
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
-use portico_store::{Store, StoreError};
+use portico_store::Store;
 use std::{collections::HashSet, time::Instant};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -140,10 +140,10 @@ impl Enrolment {
             let total = differences.len();
             tracing::warn!(cluster_id = %id, total, "more was left as it is");
         }
-        let record = with_stored(&self.store, record).await?;
+        // with what the stored record accepts: the snapshot lacks a cluster that is not served at the
+        // moment, and enrolling that again would lift its restriction to some roles
         let enrolled = self.store.enrolled_clusters();
-        enrolled.put(&record, Timestamp::now()).await?;
-        Ok(record)
+        Ok(enrolled.enrol(&record, Timestamp::now()).await?)
     }
 }
 
@@ -153,38 +153,6 @@ fn has_room(clusters: &ClusterSnapshot, project: &Project, id: Uuid) -> bool {
     let own = all.filter(|one| one.is_enrolled() && one.record().owner_project == project.id);
     let others = own.filter(|one| one.record().id != id).count();
     others < MAX_CLUSTERS_OF_PROJECT
-}
-
-/// Returns the record of a run, with what an earlier one of the same owner accepts. It is read from
-/// the store: the snapshot lacks a cluster that is not served at the moment, and enrolling that
-/// again would lift its restriction to some roles.
-async fn with_stored(
-    store: &Store,
-    record: EnrolledCluster,
-) -> Result<EnrolledCluster, StoreError> {
-    let stored = store.enrolled_clusters().get(record.id).await?;
-    let of_owner = stored.filter(|stored| stored.owner_project == record.owner_project);
-    Ok(match of_owner {
-        Some(stored) => keep_accepted(record, &stored.accepted_projects, &stored.accepted_roles),
-        None => record,
-    })
-}
-
-/// Returns the record of a cluster that is enrolled again, with the projects and roles that were
-/// accepted before.
-fn keep_accepted(
-    mut record: EnrolledCluster,
-    projects: &[String],
-    roles: &[String],
-) -> EnrolledCluster {
-    for project in projects {
-        let is_known = record.accepted_projects.contains(project);
-        if !is_known && record.accepted_projects.len() < MAX_ACCEPTED {
-            record.accepted_projects.push(project.clone());
-        }
-    }
-    record.accepted_roles = roles.to_vec();
-    record
 }
 
 /// The project and the cluster of a run. Only a cluster's own project gets beyond the first step:
@@ -261,7 +229,6 @@ mod tests {
     use crate::kube::Clusters;
     use portico_assertion::PrivateKey;
     use portico_domain::identity::Named;
-    use portico_store::KeyRing;
 
     #[test]
     fn a_cluster_has_one_run_at_a_time() {
@@ -290,7 +257,7 @@ mod tests {
         assert!(start(3, "p1").is_ok());
     }
 
-    fn record() -> EnrolledCluster {
+    pub(in crate::service::enrolment) fn record() -> EnrolledCluster {
         let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
         EnrolledCluster {
             id: Uuid::from_u128(1),
@@ -330,41 +297,5 @@ mod tests {
         assert!(has_room(&snapshot, &project("p1"), Uuid::from_u128(7)));
         clusters.replace_enrolled((0..499).map(cluster).collect(), key.public());
         assert!(has_room(&clusters.snapshot(), &project("p1"), new));
-    }
-
-    #[tokio::test]
-    async fn an_enrolment_lifts_no_restriction_of_a_cluster_that_is_not_served() {
-        let directory = tempfile::tempdir().unwrap();
-        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
-        let keys = KeyRing::random().unwrap();
-        let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
-        let mut restricted = record();
-        restricted.accepted_roles.push("r1".to_owned());
-        let all = store.enrolled_clusters();
-        all.put(&restricted, Timestamp::now()).await.unwrap();
-        let again = with_stored(&store, record()).await.unwrap();
-        assert_eq!(again.accepted_roles, ["r1"]);
-        // the control cases: another owner, and a new cluster
-        let mut moved = record();
-        moved.owner_project = "p2".to_owned();
-        assert_eq!(with_stored(&store, moved.clone()).await.unwrap(), moved);
-        let mut new = record();
-        new.id = Uuid::from_u128(2);
-        assert_eq!(with_stored(&store, new.clone()).await.unwrap(), new);
-    }
-
-    #[test]
-    fn a_second_enrolment_keeps_who_is_accepted() {
-        let record = record();
-        let projects = ["p2", "p1"].map(str::to_owned);
-        let roles = ["r1".to_owned()];
-        let again = keep_accepted(record.clone(), &projects, &roles);
-        assert_eq!(again.accepted_projects, ["p1", "p2"]);
-        assert_eq!(again.accepted_roles, ["r1"]);
-        let many: Vec<String> = (0..100).map(|n| n.to_string()).collect();
-        let full = keep_accepted(record, &many, &[]);
-        assert_eq!(full.accepted_projects.len(), MAX_ACCEPTED);
-        assert_eq!(full.check(), Ok(()));
     }
 }

@@ -5,25 +5,15 @@ use crate::{
         Caller,
         audit::{self, Outcome},
     },
-    kube::ClusterSnapshot,
     service::{Services, error::ServiceError},
 };
+use portico_store::Store;
 use uuid::Uuid;
 
 impl Enrolment {
-    async fn remove(
-        &self,
-        clusters: &ClusterSnapshot,
-        caller: &Caller,
-        id: Uuid,
-    ) -> Result<bool, EnrolError> {
+    async fn remove(&self, caller: &Caller, id: Uuid) -> Result<bool, EnrolError> {
         let project = caller.project().ok_or(EnrolError::NoToken)?;
-        let is_own = clusters.get(id).is_some_and(|cluster| {
-            cluster.is_enrolled() && cluster.record().owner_project == project.id
-        });
-        if !is_own {
-            return Err(EnrolError::NotEnrolled);
-        }
+        ensure_owner(&self.store, id, &project.id).await?;
         let token = self.token(caller).await?;
         match self.magnum.cluster(&token, id).await {
             Ok(_) => return Err(EnrolError::Exists),
@@ -35,6 +25,16 @@ impl Enrolment {
     }
 }
 
+/// Checks that the cluster has a stored record of this project. The snapshot does not decide it: it
+/// lacks the clusters that cannot be served at the moment, and may be some seconds old.
+async fn ensure_owner(store: &Store, id: Uuid, project: &str) -> Result<(), EnrolError> {
+    let stored = store.enrolled_clusters().get(id).await?;
+    match stored {
+        Some(record) if record.owner_project == project => Ok(()),
+        Some(_) | None => Err(EnrolError::NotEnrolled),
+    }
+}
+
 /// Removes the record of an enrolled cluster of the caller's project after Magnum has deleted the
 /// cluster; returns whether there was one. From then on kube-auth refuses its API server.
 ///
@@ -43,12 +43,11 @@ impl Enrolment {
 /// project can take a cluster away from the others.
 pub async fn remove_record(
     services: &Services,
-    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
 ) -> Result<bool, ServiceError> {
     let found = match &services.enrolment {
-        Some(enrolment) => enrolment.remove(clusters, caller, cluster).await,
+        Some(enrolment) => enrolment.remove(caller, cluster).await,
         None => Err(EnrolError::NotOffered),
     };
     let outcome = match &found {
@@ -58,4 +57,29 @@ pub async fn remove_record(
     };
     audit::record(caller, "remove_record", cluster, "", outcome);
     found.map_err(ServiceError::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::record;
+    use super::*;
+    use jiff::Timestamp;
+    use portico_store::KeyRing;
+
+    #[tokio::test]
+    async fn the_stored_record_decides_whose_cluster_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let keys = KeyRing::random().unwrap();
+        let store = Store::connect(&url, 2, keys).await.unwrap();
+        store.migrate().await.unwrap();
+        let record = record();
+        let missing = ensure_owner(&store, record.id, "p1").await;
+        assert!(matches!(missing, Err(EnrolError::NotEnrolled)));
+        let all = store.enrolled_clusters();
+        all.put(&record, Timestamp::now()).await.unwrap();
+        assert!(ensure_owner(&store, record.id, "p1").await.is_ok());
+        let other = ensure_owner(&store, record.id, "p2").await;
+        assert!(matches!(other, Err(EnrolError::NotEnrolled)));
+    }
 }

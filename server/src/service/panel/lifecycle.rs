@@ -127,9 +127,8 @@ impl Lifecycle for PanelService {
     }
 
     async fn remove_cluster_record(&self, cluster: Uuid) -> Result<bool, UiError> {
-        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         // the audit line is written there
-        self.ui(enrolment::remove_record(services, clusters, caller, cluster).await)
+        self.ui(enrolment::remove_record(&self.services, &self.caller, cluster).await)
     }
 
     async fn api_server_configuration(

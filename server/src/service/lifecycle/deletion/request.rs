@@ -73,10 +73,7 @@ pub async fn forget_record(
         known.is_enrolled() && caller.project().is_some_and(|project| project.id == *owner)
     });
     // it asks Magnum once more, and writes the audit line
-    is_own
-        && remove_record(services, clusters, caller, cluster)
-            .await
-            .is_ok()
+    is_own && remove_record(services, caller, cluster).await.is_ok()
 }
 
 /// Whether a deletion may be sent.
