@@ -101,6 +101,17 @@ pub trait CreationAttempts: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<CreationAttempt>, StoreError>;
 
+    /// Returns the latest 5,000 attempts of all users of a project, each as its ID and the cluster
+    /// that it made.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn of_project(
+        &self,
+        project_id: &str,
+        now: Timestamp,
+    ) -> Result<Vec<(Uuid, Option<Uuid>)>, StoreError>;
+
     /// Notes that nothing of the specification of a cluster remains to be sent; returns whether that
     /// is new.
     ///

@@ -28,11 +28,14 @@ pub struct EnrolmentConfig {
     #[serde(default)]
     #[schemars(with = "Vec<String>")]
     pub api_networks: Vec<IpNet>,
-    /// Where users may enrol clusters from. Empty: nowhere, and the clusters that were enrolled
-    /// before are still served.
+    /// Where users may enrol clusters from that were not made through Portico: with `"magnum"`, the
+    /// creator of a cluster of OpenStack Magnum can enrol it from its page. Empty: only clusters made
+    /// through Portico are enrolled, by themselves.
     #[serde(default)]
     pub sources: Vec<ClusterSource>,
-    /// The roles that are bound in a cluster when it is enrolled. Required with `sources`.
+    /// The roles that are bound in a cluster when it is enrolled. Without this section nothing is
+    /// enrolled, the panel has no pages for clusters of Magnum, and the clusters that were enrolled
+    /// before are still served. Required with `sources`.
     #[serde(default)]
     pub roles: Option<EnrolmentRoles>,
     /// The region whose Magnum is asked. Not needed where the service catalogue has one region.
@@ -118,7 +121,7 @@ impl EnrolmentConfig {
         if webhook.is_some_and(|webhook| webhook.url.scheme() != "https") {
             return Err(EnrolmentConfigError::Webhook);
         }
-        if self.sources.is_empty() {
+        if !self.is_enrolling() {
             return Ok(());
         }
         if self.api_networks.is_empty() {
@@ -131,6 +134,16 @@ impl EnrolmentConfig {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether users may enrol clusters at all: those made through Portico.
+    pub fn is_enrolling(&self) -> bool {
+        self.roles.is_some() || !self.sources.is_empty()
+    }
+
+    /// Returns whether users may also enrol clusters that were not made through Portico.
+    pub fn permits_outside(&self) -> bool {
+        self.sources.contains(&ClusterSource::Magnum)
     }
 
     /// Returns the address of an API server, if Portico may connect to it. Only IP addresses in
@@ -300,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn sources_need_networks_and_roles() {
+    fn enrolment_needs_networks_and_roles() {
         let roles = EnrolmentRoles {
             developer: "d".to_owned(),
             viewer: "v".to_owned(),
@@ -322,6 +335,13 @@ mod tests {
             ..listed.clone()
         };
         assert_eq!(whole(roles.clone()).validate(), Ok(()));
+        // without a source, clusters made through Portico are enrolled
+        let own = EnrolmentConfig {
+            roles: Some(roles.clone()),
+            ..config(&[])
+        };
+        assert!(own.is_enrolling() && !own.permits_outside());
+        assert_eq!(own.validate(), Err(EnrolmentConfigError::NoNetworks));
         let viewer = String::new();
         assert_eq!(
             whole(EnrolmentRoles { viewer, ..roles }).validate(),

@@ -81,14 +81,14 @@ impl Config {
                  from it",
             ));
         }
-        let enrols = |section: &EnrolmentConfig| !section.sources.is_empty();
-        if self.enrolment.as_ref().is_some_and(enrols)
+        let section = self.enrolment.as_ref();
+        if section.is_some_and(EnrolmentConfig::is_enrolling)
             && roles.contains(&Role::Panel)
             && self.keystone.is_none()
         {
             problems.push(Problem::new(
                 "keystone",
-                "the section is missing; with enrolment.sources, the panel finds Magnum with it",
+                "the section is missing; with enrolment.roles, the panel finds Magnum with it",
             ));
         }
         if roles.contains(&Role::Panel) && self.panel.is_some() {

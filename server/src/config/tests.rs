@@ -263,6 +263,10 @@ fn enrolment_names_what_it_lacks() {
     let sources = format!("{FULL}{section}sources = [\"magnum\"]\n");
     let missing = problems(&sources, &Role::ALL);
     assert!(missing.contains("enrolment.api_networks"), "{missing}");
+    // also for clusters made through Portico only
+    let roles = "\n[enrolment.roles]\ndeveloper = \"d\"\nviewer = \"v\"\n";
+    let missing = problems(&format!("{FULL}{section}{roles}"), &Role::ALL);
+    assert!(missing.contains("enrolment.api_networks"), "{missing}");
     let unknown = format!("{FULL}{section}sources = [\"heat\"]\n");
     assert!(parse(&unknown).is_err());
 }

@@ -79,6 +79,14 @@ impl CreationAttempts for RedisStore {
         Err(NEEDS_SQL)
     }
 
+    async fn of_project(
+        &self,
+        _: &str,
+        _: Timestamp,
+    ) -> Result<Vec<(Uuid, Option<Uuid>)>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
     async fn complete(&self, _: &str, _: Uuid) -> Result<bool, StoreError> {
         Err(NEEDS_SQL)
     }

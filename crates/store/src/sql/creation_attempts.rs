@@ -237,6 +237,33 @@ impl CreationAttempts for SqlStore {
             .transpose()
     }
 
+    async fn of_project(
+        &self,
+        project_id: &str,
+        now: Timestamp,
+    ) -> Result<Vec<(Uuid, Option<Uuid>)>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT attempt_id, cluster_id FROM cluster_creation_attempts
+             WHERE project_id = $1 AND expires_at > $2
+             ORDER BY expires_at DESC, attempt_id
+             LIMIT 5000",
+        )
+        .bind(project_id)
+        .bind(now.as_second())
+        .fetch_all(&self.pool)
+        .await
+        .map_err(StoreError::database("list the creations of a project"))?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns::new(TABLE, row);
+                Ok((
+                    columns.uuid("attempt_id")?,
+                    columns.optional_uuid("cluster_id")?,
+                ))
+            })
+            .collect()
+    }
+
     async fn complete(&self, project_id: &str, cluster: Uuid) -> Result<bool, StoreError> {
         let changed = sqlx::query(
             "UPDATE cluster_creation_attempts

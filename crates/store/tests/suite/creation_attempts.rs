@@ -158,6 +158,10 @@ pub async fn the_attempt_of_a_cluster_is_found_until_it_is_complete(database: &D
         let found = attempts.of_cluster("acme", CLUSTER, at(3)).await.unwrap();
         assert_eq!(found.unwrap().state, state);
     }
+    let of_project = attempts.of_project("acme", at(3)).await.unwrap();
+    assert_eq!(of_project, [(key.attempt, Some(CLUSTER))]);
+    let elsewhere = attempts.of_project("globex", at(3)).await.unwrap();
+    assert!(elsewhere.is_empty());
     let elsewhere = attempts.of_cluster("globex", CLUSTER, at(3)).await;
     assert_eq!(elsewhere.unwrap(), None);
     assert!(!attempts.complete("globex", CLUSTER).await.unwrap());

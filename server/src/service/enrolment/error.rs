@@ -15,6 +15,8 @@ pub enum EnrolError {
     NoToken,
     #[error("the operator permits no enrolment")]
     NotOffered,
+    #[error("the cluster was not made through Portico, and enrolment.sources is empty")]
+    MadeOutside,
     #[error("the cluster is in the operator's configuration already")]
     Configured,
     #[error("the cluster is being enrolled already")]
@@ -43,9 +45,11 @@ impl EnrolError {
     /// Returns the result in metrics.
     pub(super) fn result(&self) -> &'static str {
         match self {
-            Self::NoToken | Self::NotOffered | Self::Configured | Self::NotEnrolled => {
-                "not_permitted"
-            }
+            Self::NoToken
+            | Self::NotOffered
+            | Self::MadeOutside
+            | Self::Configured
+            | Self::NotEnrolled => "not_permitted",
             Self::Running | Self::Busy => "busy",
             Self::TooMany => "too_many",
             Self::Exists => "exists",
@@ -58,7 +62,7 @@ impl EnrolError {
 
     pub(super) fn is_refusal(&self) -> bool {
         match self {
-            Self::NoToken | Self::NotOffered | Self::Configured => true,
+            Self::NoToken | Self::NotOffered | Self::MadeOutside | Self::Configured => true,
             Self::TooMany | Self::Exists | Self::NotEnrolled => true,
             Self::Magnum(error) => error.is_refusal(),
             Self::Run(error) => error.is_refusal(),
@@ -83,6 +87,11 @@ impl From<EnrolError> for ServiceError {
                 "Clusters cannot be enrolled here: the operator of Portico has not permitted it.",
             )
             .next("Ask the operator to add the cluster, or to permit enrolment."),
+            EnrolError::MadeOutside => Self::not_permitted(
+                "Portico has no record that it made this cluster, and its operator permits only \
+                 clusters made through Portico.",
+            )
+            .next("Ask the operator to add \"magnum\" to enrolment.sources."),
             EnrolError::Configured => {
                 Self::conflict("The operator of Portico has added this cluster already.")
                     .next("Open it from the list of clusters, or ask the operator for access.")
@@ -175,6 +184,7 @@ mod tests {
         for error in [
             EnrolError::NoToken,
             EnrolError::NotOffered,
+            EnrolError::MadeOutside,
             EnrolError::Configured,
             EnrolError::Running,
             EnrolError::Busy,

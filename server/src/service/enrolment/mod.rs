@@ -17,10 +17,7 @@ use crate::{
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
-use portico_domain::{
-    enrolled_cluster::{ClusterSource, EnrolledCluster},
-    identity::Project,
-};
+use portico_domain::{enrolled_cluster::EnrolledCluster, identity::Project};
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
 use portico_store::Store;
 use std::{collections::HashSet, time::Instant};
@@ -67,11 +64,8 @@ pub struct EnrolmentParts {
 }
 
 impl Enrolment {
-    /// Returns the service, if the operator lists Magnum as a source.
+    /// Returns the service, if the operator permits that users enrol clusters.
     pub fn new(section: EnrolmentConfig, parts: EnrolmentParts) -> Option<Self> {
-        if !section.sources.contains(&ClusterSource::Magnum) {
-            return None;
-        }
         let roles = section.roles.as_ref()?;
         Some(Self {
             roles: DefaultRoles {
@@ -103,6 +97,23 @@ impl Enrolment {
         Ok(ScopedToken::with_catalog(&self.keystone, token, &project.id).await?)
     }
 
+    /// Checks that Portico made the cluster or has enrolled it before, or that the operator permits
+    /// others. Attempts are stored for a week; the label of one decides nothing, as tenants can set it.
+    async fn ensure_source(&self, project: &str, id: Uuid) -> Result<(), EnrolError> {
+        if self.section.permits_outside() {
+            return Ok(());
+        }
+        let attempts = self.store.creation_attempts();
+        let made = attempts.of_cluster(project, id, Timestamp::now()).await?;
+        let stored = self.store.enrolled_clusters().get(id).await?;
+        let is_enrolled = stored.is_some_and(|record| record.owner_project == project);
+        if made.is_some() || is_enrolled {
+            Ok(())
+        } else {
+            Err(EnrolError::MadeOutside)
+        }
+    }
+
     async fn enrol(
         &self,
         clusters: &ClusterSnapshot,
@@ -116,6 +127,7 @@ impl Enrolment {
         if !has_room(clusters, project, id) {
             return Err(EnrolError::TooMany);
         }
+        self.ensure_source(&project.id, id).await?;
         let _running = Running::start(&self.running, id, &project.id)?;
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
         let token = self.token(caller).await?;
@@ -228,7 +240,7 @@ mod tests {
     use super::*;
     use crate::kube::Clusters;
     use portico_assertion::PrivateKey;
-    use portico_domain::identity::Named;
+    use portico_domain::{enrolled_cluster::ClusterSource, identity::Named};
 
     #[test]
     fn a_cluster_has_one_run_at_a_time() {

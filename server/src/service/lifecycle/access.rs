@@ -10,7 +10,6 @@ use crate::{
 use app::error::UiErrorKind;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
-use portico_domain::enrolled_cluster::ClusterSource;
 use portico_openstack::{
     keystone::{self, Catalog},
     rest::ScopedToken,
@@ -32,6 +31,8 @@ const MAX_CATALOGS: u64 = 1_000;
 const CONFIGURED_TTL: Duration = Duration::from_secs(3_600);
 /// How long one that did not ask is not tried again.
 const UNCONFIGURED_TTL: Duration = Duration::from_secs(15);
+/// How long one that did not answer is not asked again: a list must not wait for it each time.
+const UNANSWERED_TTL: Duration = Duration::from_secs(30);
 /// Maximum number of clusters about which this is remembered.
 const MAX_CLUSTERS: u64 = 10_000;
 
@@ -45,6 +46,8 @@ pub struct MagnumAccess {
     pub(super) configured: Cache<Uuid, ()>,
     /// Those that refused a cluster token although it was new.
     pub(super) unconfigured: Cache<Uuid, ()>,
+    /// Those that did not answer in time.
+    pub(super) unanswered: Cache<Uuid, ()>,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -66,16 +69,16 @@ pub struct MagnumParts {
 }
 
 impl MagnumAccess {
-    /// Returns the access, if the operator lists Magnum as a source.
+    /// Returns the access, if the operator permits that users enrol clusters.
     pub fn new(parts: MagnumParts) -> Option<Self> {
-        let is_source = parts.section.sources.contains(&ClusterSource::Magnum);
-        is_source.then(|| Self {
+        parts.section.is_enrolling().then(|| Self {
             feeds: Feeds::new(parts.clients.clone(), Arc::clone(&parts.attempts)),
             clients: parts.clients,
             section: parts.section,
             attempts: parts.attempts,
             configured: clusters(CONFIGURED_TTL),
             unconfigured: clusters(UNCONFIGURED_TTL),
+            unanswered: clusters(UNANSWERED_TTL),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)
@@ -147,18 +150,15 @@ impl Services {
     /// Returns the access to the cloud's Magnum.
     ///
     /// # Errors
-    /// `Unavailable` if the operator has not listed Magnum as a source of clusters.
+    /// `Unavailable` if the operator permits no enrolment of clusters.
     pub(in crate::service) fn magnum(&self) -> Result<&MagnumAccess, ServiceError> {
         self.magnum.as_ref().ok_or_else(|| {
             ServiceError::new(
                 UiErrorKind::Unavailable,
-                "Portico does not show clusters of OpenStack Magnum here: its operator has not named \
-                 Magnum as a source of clusters.",
+                "Portico does not show clusters of OpenStack Magnum here: its operator has not \
+                 permitted that users enrol clusters.",
             )
-            .next(
-                "Ask the operator to add \"magnum\" to enrolment.sources. `portico cluster` works \
-                 without it.",
-            )
+            .next("Ask the operator to set enrolment.roles. `portico cluster` works without it.")
         })
     }
 }

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{PlannedStep, UnfinishedCreation};
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_store::Store;
+use uuid::Uuid;
 
 /// The stored creations, for the pages that show what became of them.
 #[async_trait]
@@ -30,6 +31,15 @@ pub trait Attempts: Send + Sync {
         cluster: &Cluster,
         groups: &[NodeGroup],
     ) -> Result<Vec<PlannedStep>, ServiceError>;
+
+    /// Returns the latest attempts of all users of a project, each as its ID and the cluster that it
+    /// made. Without a database there are none.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    async fn of_project(&self, _: &str) -> Result<Vec<(Uuid, Option<Uuid>)>, ServiceError> {
+        Ok(Vec::new())
+    }
 
     /// Returns the database of the creations; `None`: none can be stored, so that none is sent.
     fn store(&self) -> Option<Store> {

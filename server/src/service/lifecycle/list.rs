@@ -1,8 +1,10 @@
 //! The clusters of the project.
 use super::{
     access::MagnumAccess,
-    enrolment_state, error,
+    enrolment_state::{self, Examined},
+    error,
     managed::{self, Known, offer},
+    origin::{self, StoredCreations},
     viewer::Viewer,
 };
 use crate::{
@@ -28,14 +30,16 @@ use portico_openstack::{
 };
 use std::{
     collections::{HashMap, HashSet},
-    time::Duration,
+    time::{Duration, Instant},
 };
 use uuid::Uuid;
 
 /// Maximum time for the whole list: it has several calls and pages.
 const LIST_TIMEOUT: Duration = Duration::from_secs(25);
+/// How long the list waits for the API servers of enrolled clusters, for all together.
+const PROBES_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of clusters whose enrolment is looked at at once.
-const MAX_CONCURRENT_CLUSTERS: usize = 8;
+const MAX_CONCURRENT_CLUSTERS: usize = 32;
 
 /// Returns the clusters of the caller's project, with what the caller may do.
 ///
@@ -67,16 +71,24 @@ async fn read(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let answers = Answers::read(access, &viewer).await?;
+    let deadline = Some(Instant::now() + PROBES_TIMEOUT);
     let rows = answers.clusters.items.iter().map(|cluster| {
         let (viewer, answers) = (&viewer, &answers);
         async move {
-            let enrolment = enrolment_state::of(services, clusters, caller, viewer, cluster).await;
+            let origin = origin::of(cluster, answers.creations.as_ref(), Timestamp::now());
+            let examined = Examined {
+                cluster,
+                origin,
+                deadline,
+            };
+            let enrolment = enrolment_state::of(services, clusters, caller, viewer, examined).await;
             let template = answers.template_of(cluster);
             let known = Known {
                 cluster,
                 model: &mapping::cluster(cluster, template),
                 template_name: template.map(|template| template.name.as_str()),
                 enrolment,
+                origin,
                 // what remains of a plan follows from the node groups, which the list does not read
                 remaining: &[],
                 cloud: Some(answers.cloud()),
@@ -135,6 +147,8 @@ struct Answers {
     templates: Result<HashMap<String, ClusterTemplate>, String>,
     quota: Result<Quota, Error>,
     unfinished: Result<Vec<UnfinishedCreation>, ServiceError>,
+    /// `None`: they cannot be read.
+    creations: Option<StoredCreations>,
 }
 
 impl Answers {
@@ -143,13 +157,14 @@ impl Answers {
         // first, so that the others do not ask for the versions too
         let features = magnum.features(token).await;
         let features = features.map_err(|error| error::of_service(&error))?;
-        let (clusters, templates, quota, unfinished) = tokio::join!(
+        let (clusters, templates, quota, unfinished, creations) = tokio::join!(
             magnum.clusters(token),
             magnum.templates(token),
             magnum.quota(token, viewer.project_id()),
             access
                 .attempts
                 .unfinished(viewer.project_id(), &viewer.user_id),
+            origin::creations(access, viewer.project_id()),
         );
         Ok(Self {
             features,
@@ -157,6 +172,7 @@ impl Answers {
             templates: by_id(templates),
             quota,
             unfinished,
+            creations,
         })
     }
 
@@ -280,6 +296,7 @@ mod tests {
             )
             .map_err(|_| failed(ErrorKind::Malformed("quota"))),
             unfinished: Ok(Vec::new()),
+            creations: None,
         }
     }
 

@@ -1,5 +1,5 @@
 //! One cluster of Magnum as the pages show it.
-use super::{card, following, viewer::Viewer, words};
+use super::{card, following, origin::Origin, viewer::Viewer, words};
 use jiff::Timestamp;
 use portico_domain::{
     identity::Named,
@@ -31,6 +31,7 @@ pub struct Known<'a> {
     /// `None`: the template cannot be read.
     pub template_name: Option<&'a str>,
     pub enrolment: EnrolmentState,
+    pub origin: Origin,
     /// Steps of the plan of its creation that were not sent yet.
     pub remaining: &'a [PlannedStep],
     /// What Magnum offers; `None`: not known.
@@ -80,6 +81,7 @@ pub fn row(known: Known<'_>, viewer: &Viewer, now: Timestamp) -> ManagedCluster 
         created_at: cluster.created_at.map(Timestamp::as_second),
         updated_at: cluster.updated_at.map(Timestamp::as_second),
         is_own: cluster.user_id == viewer.user_id,
+        is_made_outside: known.origin == Origin::Outside,
         actions: actions(&known, viewer),
         enrolment: known.enrolment,
     }
@@ -111,6 +113,7 @@ pub fn row_of_record(id: Uuid, name: &str, api_address: &str) -> ManagedCluster 
         created_at: None,
         updated_at: None,
         is_own: false,
+        is_made_outside: false,
         enrolment: EnrolmentState::Enrolled,
         actions: vec![offer(ClusterAction::RemoveRecord, None)],
     }
@@ -156,7 +159,9 @@ fn version(cluster: &magnum::Cluster) -> Option<String> {
 fn actions(known: &Known<'_>, viewer: &Viewer) -> Vec<ActionOffer> {
     let has_record = matches!(
         known.enrolment,
-        EnrolmentState::Enrolled | EnrolmentState::WaitingForConfiguration
+        EnrolmentState::Enrolled
+            | EnrolmentState::NotChecked
+            | EnrolmentState::WaitingForConfiguration
     );
     if known.is_gone {
         let record = has_record.then(|| offer(ClusterAction::RemoveRecord, None));
@@ -194,7 +199,9 @@ fn deletion_refusal(model: &Cluster, viewer: &Viewer) -> Option<String> {
 fn enrolment_refusal(state: &EnrolmentState) -> Option<String> {
     match state {
         EnrolmentState::Ready
+        | EnrolmentState::Offered
         | EnrolmentState::Enrolled
+        | EnrolmentState::NotChecked
         | EnrolmentState::WaitingForConfiguration => None,
         EnrolmentState::WaitingForApi => {
             Some("Its API has no address yet. Wait until the control plane is made.".to_owned())
@@ -248,6 +255,7 @@ mod tests {
             model: &model,
             template_name: Some("small"),
             enrolment: EnrolmentState::Ready,
+            origin: Origin::Portico,
             remaining,
             cloud: Some(Cloud {
                 api: ApiVersion(14),
@@ -291,6 +299,30 @@ mod tests {
             (Health::Ok, "Running")
         );
         assert_eq!(member.template.name, "small");
+    }
+
+    #[test]
+    fn case_23_only_a_cluster_certainly_of_another_client_is_named_so() {
+        let cluster = fixtures::with("CREATE_COMPLETE", json!({}));
+        let model = mapping::cluster(&cluster, None);
+        let of_origin = |origin| {
+            let known = Known {
+                cluster: &cluster,
+                model: &model,
+                template_name: None,
+                enrolment: EnrolmentState::Offered,
+                origin,
+                remaining: &[],
+                cloud: None,
+                is_gone: false,
+            };
+            row(known, &viewer("ada", &["member"]), Timestamp::now())
+        };
+        let outside = of_origin(Origin::Outside);
+        assert!(outside.is_made_outside);
+        assert_eq!(refusal(&outside, ClusterAction::Enrol), None);
+        assert!(!of_origin(Origin::Unknown).is_made_outside);
+        assert!(!of_origin(Origin::Portico).is_made_outside);
     }
 
     #[test]

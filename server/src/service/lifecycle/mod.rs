@@ -21,6 +21,7 @@ mod fixtures;
 mod following;
 mod list;
 mod managed;
+mod origin;
 mod pace;
 mod progress;
 #[cfg(test)]

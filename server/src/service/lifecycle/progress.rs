@@ -1,8 +1,11 @@
 //! The running operation of a cluster, read by one poller for all of its viewers.
 use super::{
-    card, enrolment_state, error,
+    card,
+    enrolment_state::{self, Examined},
+    error,
     feeds::{Accepted, View},
     managed::{self, Known},
+    origin::{self, Origin},
     viewer::Viewer,
 };
 use crate::{
@@ -49,10 +52,17 @@ pub async fn progress(
             error::of_service(&error)
         }
     })?;
-    let enrolment = enrolment_state::of(services, clusters, caller, &viewer, &view.cluster).await;
+    let creations = origin::creations(access, viewer.project_id()).await;
+    let origin = origin::of(&view.cluster, creations.as_ref(), Timestamp::now());
+    let examined = Examined {
+        cluster: &view.cluster,
+        origin,
+        deadline: None,
+    };
+    let enrolment = enrolment_state::of(services, clusters, caller, &viewer, examined).await;
     let typical = access.feeds.durations().typical(&view.model.template);
     let now = Timestamp::now();
-    let content = content(&view, &viewer, enrolment, &typical, now);
+    let content = content(&view, &viewer, (enrolment, origin), &typical, now);
     let is_known = version == Some(content.version.as_str());
     Ok(ProgressUpdate {
         now: now.as_second(),
@@ -84,7 +94,7 @@ pub fn no_such_cluster() -> ServiceError {
 fn content(
     view: &View,
     viewer: &Viewer,
-    enrolment: EnrolmentState,
+    (enrolment, origin): (EnrolmentState, Origin),
     typical: &Typical,
     now: Timestamp,
 ) -> ClusterProgress {
@@ -101,6 +111,7 @@ fn content(
         model: &view.model,
         template_name: view.template_name.as_deref(),
         enrolment,
+        origin,
         remaining: &view.remaining,
         cloud: view.cloud,
         is_gone: view.is_gone,
@@ -241,7 +252,7 @@ mod tests {
         content(
             view,
             &viewer,
-            EnrolmentState::WaitingForApi,
+            (EnrolmentState::WaitingForApi, Origin::Portico),
             &Typical::new(),
             now,
         )

@@ -12,6 +12,7 @@ use portico_lifecycle::{
     model::{Cluster, NodeGroup},
 };
 use portico_store::{AttemptState, CreationAttempt, Store};
+use uuid::Uuid;
 
 /// The newest Magnum: what it lacks was refused before the creation was sent.
 const NEWEST: Cloud = Cloud {
@@ -62,6 +63,18 @@ impl Attempts for StoredAttempts {
             return Ok(Vec::new());
         }
         stored_steps(&self.store, project_id, cluster, groups, NEWEST).await
+    }
+
+    async fn of_project(
+        &self,
+        project_id: &str,
+    ) -> Result<Vec<(Uuid, Option<Uuid>)>, ServiceError> {
+        if !self.store.has_sql() {
+            return Ok(Vec::new());
+        }
+        let attempts = self.store.creation_attempts();
+        let all = attempts.of_project(project_id, Timestamp::now()).await;
+        all.map_err(|error| of_store(&error))
     }
 
     fn store(&self) -> Option<Store> {

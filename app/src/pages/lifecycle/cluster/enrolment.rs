@@ -1,4 +1,5 @@
-//! Whether the cluster can be used through Portico. When its API answers, the page enrols it once.
+//! Whether the cluster can be used through Portico. When its API answers, the page enrols a cluster
+//! that Portico made; another one is enrolled by a button.
 use super::watch::Watch;
 use crate::{
     api::lifecycle::enrol_cluster,
@@ -70,9 +71,12 @@ impl Run {
 #[derive(Clone, Debug, PartialEq)]
 enum Shown {
     Usable,
+    /// Usable, as far as it is known.
+    NotChecked,
     WaitingForConfiguration,
     WaitingForApi,
     NotOffered(String),
+    Offered,
     Running,
     Later(String),
     Refused {
@@ -83,7 +87,11 @@ enum Shown {
 }
 
 /// Returns what to show: the state of the server, unless this page's own run knows more.
-fn shown(state: EnrolmentState, own: Option<Result<EnrolmentOutcome, UiError>>) -> Shown {
+fn shown(
+    state: EnrolmentState,
+    own: Option<Result<EnrolmentOutcome, UiError>>,
+    is_busy: bool,
+) -> Shown {
     match (state, own) {
         (EnrolmentState::Enrolled, _) | (_, Some(Ok(EnrolmentOutcome::Enrolled { .. }))) => {
             Shown::Usable
@@ -92,17 +100,25 @@ fn shown(state: EnrolmentState, own: Option<Result<EnrolmentOutcome, UiError>>) 
         | (_, Some(Ok(EnrolmentOutcome::WaitingForConfiguration(_)))) => {
             Shown::WaitingForConfiguration
         }
+        (EnrolmentState::NotChecked, _) => Shown::NotChecked,
         (EnrolmentState::NotOffered(reason), _) => Shown::NotOffered(reason),
         (EnrolmentState::WaitingForApi, _) => Shown::WaitingForApi,
         (
-            EnrolmentState::Ready | EnrolmentState::Running,
+            EnrolmentState::Ready | EnrolmentState::Offered | EnrolmentState::Running,
             Some(Ok(EnrolmentOutcome::Refused { reason, next_step })),
         ) => Shown::Refused { reason, next_step },
-        (EnrolmentState::Ready | EnrolmentState::Running, Some(Err(error))) => Shown::Failed(error),
-        (EnrolmentState::Ready, Some(Ok(EnrolmentOutcome::Later { reason, .. }))) => {
-            Shown::Later(reason)
+        (
+            EnrolmentState::Ready | EnrolmentState::Offered | EnrolmentState::Running,
+            Some(Err(error)),
+        ) => Shown::Failed(error),
+        (
+            EnrolmentState::Ready | EnrolmentState::Offered,
+            Some(Ok(EnrolmentOutcome::Later { reason, .. })),
+        ) => Shown::Later(reason),
+        (EnrolmentState::Offered, None) if !is_busy => Shown::Offered,
+        (EnrolmentState::Ready | EnrolmentState::Offered | EnrolmentState::Running, _) => {
+            Shown::Running
         }
-        (EnrolmentState::Ready | EnrolmentState::Running, _) => Shown::Running,
     }
 }
 
@@ -126,7 +142,7 @@ pub fn EnrolmentCard(watch: Watch) -> impl IntoView {
             run.begin();
         }
     });
-    let content = Memo::new(move |_| shown(state.get(), run.outcome.get()));
+    let content = Memo::new(move |_| shown(state.get(), run.outcome.get(), run.busy.get()));
     let is_deletion = Memo::new(move |_| {
         watch
             .progress
@@ -154,7 +170,20 @@ fn content_view(content: Shown, run: Run, name: &str) -> AnyView {
     let project = run.session.project.get_untracked();
     let cluster = run.watch.cluster;
     match content {
-        Shown::Usable => usable(&project, cluster, name),
+        Shown::Usable => usable(
+            "The cluster is enrolled and can be opened within a few seconds.",
+            &project,
+            cluster,
+            name,
+        ),
+        Shown::NotChecked => usable(
+            "The cluster is enrolled. Its API server has not answered yet, so it is not known whether \
+             it accepts users of Portico.",
+            &project,
+            cluster,
+            name,
+        ),
+        Shown::Offered => offered(run),
         Shown::WaitingForConfiguration => {
             let href = ManagedClustersPage::Configuration(cluster).address(&project);
             view! {
@@ -171,10 +200,9 @@ fn content_view(content: Shown, run: Run, name: &str) -> AnyView {
             }
             .into_any()
         }
-        Shown::WaitingForApi => waiting(
-            "The cluster can be opened as soon as its API server answers. This page enrols it then."
-                .to_owned(),
-        ),
+        Shown::WaitingForApi => {
+            waiting("The cluster can be enrolled as soon as its API server answers.".to_owned())
+        }
         Shown::NotOffered(reason) => view! { <p class="wrap-anywhere">{reason}</p> }.into_any(),
         Shown::Running => waiting("The cluster is being enrolled.".to_owned()),
         Shown::Later(reason) => waiting(format!("{reason} This page tries it again.")),
@@ -208,6 +236,27 @@ fn waiting(text: String) -> AnyView {
     .into_any()
 }
 
+/// Returns the button that enrols a cluster of another client.
+fn offered(run: Run) -> AnyView {
+    view! {
+        <div class="grid grid-cols-1 gap-3">
+            <p>
+                "Enrolling binds the roles of Portico in the cluster with a certificate that Magnum \
+                 signs for you, and stores the cluster's address and certificate authority, so that \
+                 your project can use it here."
+            </p>
+            <div>
+                <Button
+                    label="Enrol cluster"
+                    busy=run.busy
+                    on_click=move |_| run.send()
+                />
+            </div>
+        </div>
+    }
+    .into_any()
+}
+
 fn try_again(run: Run) -> AnyView {
     view! {
         <div>
@@ -223,7 +272,7 @@ fn try_again(run: Run) -> AnyView {
 }
 
 /// Returns the way into the cluster, in the browser and with kubectl.
-fn usable(project: &str, cluster: Uuid, name: &str) -> AnyView {
+fn usable(state: &'static str, project: &str, cluster: Uuid, name: &str) -> AnyView {
     // the address that the browser has; a page without scripts has no use for commands to copy
     let origin = RwSignal::new(None::<String>);
     Effect::new(move |_| origin.set(window().location().origin().ok()));
@@ -255,7 +304,7 @@ fn usable(project: &str, cluster: Uuid, name: &str) -> AnyView {
     };
     view! {
         <div class="grid grid-cols-1 gap-4">
-            <p role="status">"The cluster is enrolled and can be opened within a few seconds."</p>
+            <p role="status">{state}</p>
             <div class="flex flex-wrap items-center gap-2">
                 <a class="btn btn-primary" href=routes::cluster(project, cluster)>
                     <Icon icon=icons::BOXES />
@@ -283,31 +332,45 @@ mod tests {
 
     #[test]
     fn an_enrolled_cluster_is_usable_whatever_the_run_of_this_page_found() {
-        assert_eq!(shown(EnrolmentState::Enrolled, refused()), Shown::Usable);
+        assert_eq!(
+            shown(EnrolmentState::Enrolled, refused(), false),
+            Shown::Usable
+        );
         let cluster = Uuid::from_u128(7);
         let enrolled = Some(Ok(EnrolmentOutcome::Enrolled { cluster }));
-        assert_eq!(shown(EnrolmentState::Ready, enrolled), Shown::Usable);
+        assert_eq!(shown(EnrolmentState::Ready, enrolled, false), Shown::Usable);
     }
 
     #[test]
     fn a_failed_run_is_shown_until_the_user_tries_again() {
         assert!(matches!(
-            shown(EnrolmentState::Ready, refused()),
+            shown(EnrolmentState::Ready, refused(), false),
             Shown::Refused { .. }
         ));
         let error = UiError::new(UiErrorKind::Unavailable, "No answer.");
         assert_eq!(
-            shown(EnrolmentState::Ready, Some(Err(error.clone()))),
+            shown(EnrolmentState::Ready, Some(Err(error.clone())), false),
             Shown::Failed(error)
         );
-        assert_eq!(shown(EnrolmentState::Ready, None), Shown::Running);
+        assert_eq!(shown(EnrolmentState::Ready, None, false), Shown::Running);
+    }
+
+    #[test]
+    fn a_cluster_of_another_client_waits_for_the_user() {
+        let offered = EnrolmentState::Offered;
+        assert_eq!(shown(offered.clone(), None, false), Shown::Offered);
+        assert_eq!(shown(offered.clone(), None, true), Shown::Running);
+        assert!(matches!(
+            shown(offered, refused(), false),
+            Shown::Refused { .. }
+        ));
     }
 
     #[test]
     fn the_reason_why_it_is_not_offered_comes_before_an_earlier_failure() {
         let state = EnrolmentState::NotOffered("Not here.".to_owned());
         assert_eq!(
-            shown(state, refused()),
+            shown(state, refused(), false),
             Shown::NotOffered("Not here.".to_owned())
         );
     }

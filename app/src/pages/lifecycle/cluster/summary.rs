@@ -57,6 +57,9 @@ fn details(cluster: ManagedCluster) -> Vec<(String, AnyView)> {
             .into_any(),
         ),
     ]);
+    if cluster.is_made_outside {
+        rows.push(("Origin", "Made outside of Portico".into_any()));
+    }
     rows.into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .collect()

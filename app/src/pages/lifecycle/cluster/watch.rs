@@ -156,7 +156,7 @@ impl Watch {
 fn expects_nothing(progress: &ClusterProgress) -> bool {
     let is_decided = matches!(
         progress.cluster.enrolment,
-        EnrolmentState::Enrolled | EnrolmentState::NotOffered(_)
+        EnrolmentState::Enrolled | EnrolmentState::Offered | EnrolmentState::NotOffered(_)
     );
     progress.is_settled() && is_decided && progress.remaining.is_empty()
 }
@@ -222,6 +222,7 @@ mod tests {
             created_at: None,
             updated_at: None,
             is_own: true,
+            is_made_outside: false,
             enrolment: EnrolmentState::WaitingForApi,
             actions: Vec::new(),
         };

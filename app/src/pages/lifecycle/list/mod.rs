@@ -163,7 +163,9 @@ fn is_in_progress(list: &ManagedClusters) -> bool {
             cluster.is_busy
                 || matches!(
                     cluster.enrolment,
-                    EnrolmentState::WaitingForApi | EnrolmentState::Running
+                    EnrolmentState::WaitingForApi
+                        | EnrolmentState::Running
+                        | EnrolmentState::NotChecked
                 )
         })
 }

@@ -80,10 +80,14 @@ fn status_cell(cluster: ManagedCluster, own_page: &str) -> AnyView {
         let text = format!("Health: {}", cluster.measured_health);
         view! { <span class="block text-muted">{text}</span> }
     });
+    let outside = cluster.is_made_outside.then(|| {
+        view! { <span class="block text-muted">"Made outside of Portico"</span> }
+    });
     view! {
         <span title=cluster.raw_status><Status tone text=cluster.status /></span>
         {cluster.reason.map(|reason| view! { <span class="block text-muted">{reason}</span> })}
         {health}
+        {outside}
         {next}
     }
     .into_any()
@@ -96,6 +100,15 @@ fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
             let href = routes::cluster(project, id);
             return view! { <a href=href>"Open"</a> }.into_any();
         }
+        EnrolmentState::NotChecked => {
+            let href = routes::cluster(project, id);
+            return view! {
+                <a href=href>"Open"</a>
+                " "
+                <Status tone=Tone::Idle text="Not checked yet" />
+            }
+            .into_any();
+        }
         EnrolmentState::WaitingForConfiguration => {
             let href = ManagedClustersPage::Configuration(id).address(project);
             return view! {
@@ -106,7 +119,9 @@ fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
             .into_any();
         }
         EnrolmentState::WaitingForApi => (Tone::Info, "When its API answers".to_owned()),
-        EnrolmentState::Ready => (Tone::Info, "Can be enrolled".to_owned()),
+        EnrolmentState::Ready | EnrolmentState::Offered => {
+            (Tone::Info, "Can be enrolled".to_owned())
+        }
         EnrolmentState::Running => (Tone::Info, "Being enrolled".to_owned()),
         // a sentence: a status that is a child of the cell itself would not wrap
         EnrolmentState::NotOffered(text) => {

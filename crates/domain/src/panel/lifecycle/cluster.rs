@@ -63,6 +63,8 @@ pub struct ManagedCluster {
     pub updated_at: Option<i64>,
     /// Whether the viewer created it: Magnum permits its certificates to no other user.
     pub is_own: bool,
+    /// Whether another client of Magnum certainly made it; false if that is not known.
+    pub is_made_outside: bool,
     pub enrolment: EnrolmentState,
     /// [`ClusterAction::Delete`], [`ClusterAction::Enrol`], [`ClusterAction::RemoveRecord`] and
     /// [`ClusterAction::Continue`], as far as they apply in this state.

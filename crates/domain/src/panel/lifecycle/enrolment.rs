@@ -9,13 +9,17 @@ use uuid::Uuid;
 pub enum EnrolmentState {
     /// It has a record, from an enrolment or from the operator.
     Enrolled,
+    /// It has a record, and its API server has not answered yet whether it asks kube-auth.
+    NotChecked,
     /// It has a record, and its API server does not ask kube-auth yet: see
     /// [`ApiServerConfiguration`].
     WaitingForConfiguration,
-    /// Its API does not answer yet. The page enrols it when it does, if the viewer may.
+    /// Its API does not answer yet. It can be enrolled when it does.
     WaitingForApi,
-    /// Its API answers, and the viewer may enrol it.
+    /// Its API answers, Portico made it, and the viewer may enrol it: the page does so by itself.
     Ready,
+    /// Its API answers, and the viewer may enrol it; another client made it, so the user decides.
+    Offered,
     /// A run is in progress.
     Running,
     /// It cannot be enrolled, or not by the viewer: a sentence.
