@@ -1,9 +1,14 @@
 //! One user's access to one cluster.
-use super::{KubeError, clusters::Caches, credential::SubjectKey};
+use super::{
+    KubeError,
+    body::{self, BodyLimits},
+    clusters::Caches,
+    credential::SubjectKey,
+};
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use http::{HeaderValue, Method, Request, StatusCode, header};
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use kube::client::Body;
 use portico_domain::panel::{Health, PodSummary, Row};
 use serde_json::Value;
@@ -32,7 +37,7 @@ pub struct Api {
     /// certificate.
     authorization: Option<HeaderValue>,
     namespace_candidates: Arc<[String]>,
-    max_body_bytes: usize,
+    body_limits: BodyLimits,
 }
 
 /// The user who has read something from a cluster, and under which state of the bindings that are made
@@ -115,15 +120,18 @@ impl Api {
             client,
             authorization,
             namespace_candidates: Arc::default(),
-            max_body_bytes: MAX_BODY_BYTES,
+            body_limits: BodyLimits {
+                max_bytes: MAX_BODY_BYTES,
+                is_enrolled: false,
+            },
         }
     }
 
-    /// Sets the maximum size of a response that is read into memory, in bytes.
+    /// Sets how much of responses may be in memory.
     #[must_use]
-    pub fn with_max_body_bytes(self, max_body_bytes: usize) -> Self {
+    pub fn with_body_limits(self, body_limits: BodyLimits) -> Self {
         Self {
-            max_body_bytes,
+            body_limits,
             ..self
         }
     }
@@ -235,11 +243,7 @@ impl Api {
         within(CALL_TIMEOUT, async {
             let response = self.client.send(request).await?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), self.max_body_bytes)
-                .collect()
-                .await
-                .map_err(|error| KubeError::Protocol(error.to_string()))?
-                .to_bytes();
+            let body = body::read(response.into_body(), self.body_limits).await?;
             Ok((status, body))
         })
         .await
@@ -255,11 +259,8 @@ impl Api {
             let response = self.client.send(request).await?;
             let status = response.status();
             if status != StatusCode::OK {
-                let body = Limited::new(response.into_body(), self.max_body_bytes)
-                    .collect()
-                    .await
-                    .map(http_body_util::Collected::to_bytes)
-                    .unwrap_or_default();
+                let body = body::read(response.into_body(), self.body_limits).await;
+                let body = body.unwrap_or_default();
                 return Err(KubeError::from_response(status, &body));
             }
             Ok(response
@@ -351,7 +352,10 @@ mod tests {
         let subject = ClusterTokens::default().subject(&"vera".into());
         let api = Api::new(Uuid::nil(), client, None, subject, Arc::default());
         let read = async |limit| {
-            let limited = api.clone().with_max_body_bytes(limit);
+            let limited = api.clone().with_body_limits(BodyLimits {
+                max_bytes: limit,
+                is_enrolled: true,
+            });
             limited.bytes(Call::get("/version")).await
         };
         assert!(matches!(read(1023).await, Err(KubeError::Protocol(_))));

@@ -5,6 +5,7 @@
 //! its own: what the API server refuses to the user is refused here. The exception is the watch of
 //! one ConfigMap with a policy, which runs with a kubeconfig that the operator configures for it alone.
 pub mod api;
+pub mod body;
 pub mod changes;
 pub mod clusters;
 pub mod credential;

@@ -13,6 +13,9 @@ use std::{
 /// The version of the rows that change next, of all watches of the process.
 static NEXT_VERSION: AtomicU64 = AtomicU64::new(1);
 
+/// Maximum number of rows of one watch: twice that of a list, whose last chunk may exceed it.
+const MAX_WATCHED_ROWS: usize = 40_000;
+
 /// The rows of one watch.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
@@ -93,6 +96,11 @@ impl Rows {
 
     fn insert(&mut self, rows: Vec<TableRow>) {
         for row in rows {
+            // a watch may send any number of objects, as a tenant's API server can
+            if self.by_uid.len() >= MAX_WATCHED_ROWS && !self.by_uid.contains_key(&row.row.uid) {
+                self.is_cut = true;
+                continue;
+            }
             self.bytes += row.bytes();
             if let Some(old) = self.by_uid.insert(row.row.uid.clone(), Arc::new(row)) {
                 self.bytes -= old.bytes();
@@ -142,6 +150,20 @@ mod tests {
         let gone = ["uid-a", "uid-b", "uid-unknown"].map(str::to_owned);
         rows.apply(Change::Remove(gone.to_vec()));
         assert_eq!(rows.bytes(), 0);
+    }
+
+    #[test]
+    fn a_watch_has_a_maximum_number_of_rows_and_is_incomplete_beyond() {
+        let mut rows = Rows::default();
+        let all = (0..MAX_WATCHED_ROWS).map(|number| row(&number.to_string()));
+        rows.apply(Change::Upsert(all.collect()));
+        assert!(!rows.is_cut());
+        // a row that is known is replaced
+        rows.apply(Change::Upsert(vec![row("7")]));
+        assert!(!rows.is_cut());
+        rows.apply(Change::Upsert(vec![row("one too many")]));
+        assert_eq!(rows.len(), MAX_WATCHED_ROWS);
+        assert!(rows.is_cut());
     }
 
     #[test]

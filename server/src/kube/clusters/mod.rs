@@ -11,6 +11,7 @@ pub use snapshot::ClusterSnapshot;
 use super::{
     Api, KubeError,
     api::{MAX_ENROLLED_BODY_BYTES, Reader},
+    body::BodyLimits,
     credential::{self, ClusterTokens, KeystoneToken, SubjectKey},
     discovery::Catalog,
     openapi::KindSchema,
@@ -200,7 +201,10 @@ impl Clusters {
             Arc::clone(&self.caches),
         );
         Ok(match cluster.is_enrolled() {
-            true => api.with_max_body_bytes(MAX_ENROLLED_BODY_BYTES),
+            true => api.with_body_limits(BodyLimits {
+                max_bytes: MAX_ENROLLED_BODY_BYTES,
+                is_enrolled: true,
+            }),
             false => api,
         })
     }
