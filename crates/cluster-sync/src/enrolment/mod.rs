@@ -48,6 +48,8 @@ pub struct Enrolment<'a> {
     /// The user's Keystone ID, for the audit log of the cluster.
     pub user_id: &'a str,
     pub roles: &'a DefaultRoles,
+    /// The projects that an earlier record of the cluster accepts; empty for a new one.
+    pub accepted_projects: &'a [String],
     /// The operator's allow-list: addresses come from tenants.
     pub permit: &'a AddressCheck<'a>,
 }
@@ -115,7 +117,17 @@ impl Enrolment<'_> {
             developer_role: self.roles.developer.clone(),
             viewer_role: self.roles.viewer.clone(),
             exclude_namespaces: self.roles.exclude_namespaces.clone(),
+            projects: bound_projects(&self.token.project_id, self.accepted_projects),
             ..Options::default()
         }
     }
+}
+
+/// Returns the projects whose roles are bound; empty for one project, whose bare role IDs are sufficient.
+fn bound_projects(own: &str, accepted: &[String]) -> Vec<String> {
+    let others: Vec<_> = accepted.iter().filter(|one| *one != own).cloned().collect();
+    if others.is_empty() {
+        return Vec::new();
+    }
+    std::iter::once(own.to_owned()).chain(others).collect()
 }

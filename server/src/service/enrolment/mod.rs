@@ -97,23 +97,6 @@ impl Enrolment {
         Ok(ScopedToken::with_catalog(&self.keystone, token, &project.id).await?)
     }
 
-    /// Checks that Portico made the cluster or has enrolled it before, or that the operator permits
-    /// others. Attempts are stored for a week; the label of one decides nothing, as tenants can set it.
-    async fn ensure_source(&self, project: &str, id: Uuid) -> Result<(), EnrolError> {
-        if self.section.permits_outside() {
-            return Ok(());
-        }
-        let attempts = self.store.creation_attempts();
-        let made = attempts.of_cluster(project, id, Timestamp::now()).await?;
-        let stored = self.store.enrolled_clusters().get(id).await?;
-        let is_enrolled = stored.is_some_and(|record| record.owner_project == project);
-        if made.is_some() || is_enrolled {
-            Ok(())
-        } else {
-            Err(EnrolError::MadeOutside)
-        }
-    }
-
     async fn enrol(
         &self,
         clusters: &ClusterSnapshot,
@@ -127,10 +110,15 @@ impl Enrolment {
         if !has_room(clusters, project, id) {
             return Err(EnrolError::TooMany);
         }
-        self.ensure_source(&project.id, id).await?;
+        if !self.section.permits_outside() {
+            ensure_made_here(&self.store, &project.id, id).await?;
+        }
         let _running = Running::start(&self.running, id, &project.id)?;
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
         let token = self.token(caller).await?;
+        let stored = self.store.enrolled_clusters().get(id).await?;
+        let of_owner = stored.filter(|record| record.owner_project == project.id);
+        let accepted = of_owner.map_or_else(Vec::new, |record| record.accepted_projects);
         let permit = |address: &str| {
             let permitted = self.section.permit(address);
             permitted.map(drop).map_err(|reason| reason.to_string())
@@ -140,6 +128,7 @@ impl Enrolment {
             token: &token,
             user_id: &caller.identity().user.id,
             roles: &self.roles,
+            accepted_projects: &accepted,
             permit: &permit,
         };
         let Enrolled { record, bindings } = run.run(id).await?;
@@ -165,6 +154,21 @@ fn has_room(clusters: &ClusterSnapshot, project: &Project, id: Uuid) -> bool {
     let own = all.filter(|one| one.is_enrolled() && one.record().owner_project == project.id);
     let others = own.filter(|one| one.record().id != id).count();
     others < MAX_CLUSTERS_OF_PROJECT
+}
+
+/// Checks that Portico made the cluster or has enrolled it before. Attempts are stored for a week; the
+/// label of one decides nothing, as tenants can set it.
+async fn ensure_made_here(store: &Store, project: &str, id: Uuid) -> Result<(), EnrolError> {
+    let attempts = store.creation_attempts();
+    let made = attempts.of_cluster(project, id, Timestamp::now()).await?;
+    if made.is_some() {
+        return Ok(());
+    }
+    let stored = store.enrolled_clusters().get(id).await?;
+    match stored {
+        Some(record) if record.owner_project == project => Ok(()),
+        Some(_) | None => Err(EnrolError::MadeOutside),
+    }
 }
 
 /// The project and the cluster of a run. Only a cluster's own project gets beyond the first step:
@@ -239,8 +243,10 @@ pub fn describe_metrics() {
 mod tests {
     use super::*;
     use crate::kube::Clusters;
+    use jiff::SignedDuration;
     use portico_assertion::PrivateKey;
     use portico_domain::{enrolled_cluster::ClusterSource, identity::Named};
+    use portico_store::{AttemptKey, AttemptLease, AttemptState, KeyRing, NewCreationAttempt};
 
     #[test]
     fn a_cluster_has_one_run_at_a_time() {
@@ -309,5 +315,53 @@ mod tests {
         assert!(has_room(&snapshot, &project("p1"), Uuid::from_u128(7)));
         clusters.replace_enrolled((0..499).map(cluster).collect(), key.public());
         assert!(has_room(&clusters.snapshot(), &project("p1"), new));
+    }
+
+    #[tokio::test]
+    async fn case_23_a_cluster_without_an_attempt_was_made_outside() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let keys = KeyRing::random().unwrap();
+        let store = Store::connect(&url, 2, keys).await.unwrap();
+        store.migrate().await.unwrap();
+        let id = record().id;
+        let outside = ensure_made_here(&store, "p1", id).await;
+        assert!(matches!(outside, Err(EnrolError::MadeOutside)));
+        let attempts = store.creation_attempts();
+        let new = NewCreationAttempt {
+            key: AttemptKey {
+                project_id: "p1".to_owned(),
+                user_id: "ada".to_owned(),
+                attempt: Uuid::from_u128(9),
+            },
+            cluster_name: "shop".to_owned(),
+            specification: "{}".to_owned(),
+        };
+        let lease = AttemptLease {
+            holder: Uuid::from_u128(7),
+            life: SignedDuration::from_secs(60),
+        };
+        let now = Timestamp::now();
+        attempts.begin(&new, lease, now).await.unwrap();
+        let state = AttemptState::Created(id);
+        let stored = attempts.advance(&new.key, lease, state, Some(now), now);
+        assert!(stored.await.unwrap());
+        assert!(ensure_made_here(&store, "p1", id).await.is_ok());
+        let other = ensure_made_here(&store, "p2", id).await;
+        assert!(matches!(other, Err(EnrolError::MadeOutside)));
+    }
+
+    #[tokio::test]
+    async fn a_cluster_with_a_record_of_the_project_is_enrolled_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let keys = KeyRing::random().unwrap();
+        let store = Store::connect(&url, 2, keys).await.unwrap();
+        store.migrate().await.unwrap();
+        let all = store.enrolled_clusters();
+        all.put(&record(), Timestamp::now()).await.unwrap();
+        assert!(ensure_made_here(&store, "p1", record().id).await.is_ok());
+        let other = ensure_made_here(&store, "p2", record().id).await;
+        assert!(matches!(other, Err(EnrolError::MadeOutside)));
     }
 }

@@ -1,7 +1,7 @@
 //! Whole runs against a stand-in for Magnum that signs, and one for an API server that verifies.
 mod world;
 
-use super::EnrolmentError;
+use super::{EnrolmentError, bound_projects};
 use world::{Call, World};
 
 const RBAC: &str = "/apis/rbac.authorization.k8s.io/v1";
@@ -67,4 +67,15 @@ async fn nothing_is_signed_for_an_api_server_that_does_not_answer() {
     let refused = world.run(&|_| Ok(())).await.unwrap_err();
     assert!(matches!(refused, EnrolmentError::NoAnswer(_)), "{refused}");
     assert!(world.signed().is_empty());
+}
+
+#[test]
+fn the_roles_of_all_accepted_projects_are_bound() {
+    let of = |accepted: &[&str]| {
+        let accepted: Vec<_> = accepted.iter().map(|&one| one.to_owned()).collect();
+        bound_projects("p1", &accepted)
+    };
+    assert_eq!(of(&["p2", "p1"]), ["p1", "p2"]);
+    // bare role IDs
+    assert!(of(&[]).is_empty() && of(&["p1"]).is_empty());
 }

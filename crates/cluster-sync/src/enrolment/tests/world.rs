@@ -122,6 +122,7 @@ impl World {
             token: &self.token,
             user_id: "u1",
             roles: &self.roles,
+            accepted_projects: &[],
             permit,
         };
         run.run(CLUSTER).await
