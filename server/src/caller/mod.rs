@@ -20,7 +20,7 @@ use portico_domain::{
     identity::{Identity, Project},
     panel::{Platform, SessionView},
 };
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, net::IpAddr, sync::Arc};
 use url::Url;
 
 const AUDIENCE: &str = "panel";
@@ -36,6 +36,7 @@ pub struct Caller {
     token: Option<KeystoneToken>,
     request_id: Arc<str>,
     platform: Platform,
+    address: Option<IpAddr>,
     reports: Reports,
 }
 
@@ -91,9 +92,18 @@ impl Gatekeeper {
             token,
             request_id: request_id.into(),
             platform: Platform::of_user_agent(user_agent),
+            address: client_address(headers),
             reports: Reports::default(),
         })
     }
+}
+
+/// Reads the client's address. The gateway has resolved the hops of trusted proxies, and has replaced the
+/// header by the one address.
+fn client_address(headers: &HeaderMap) -> Option<IpAddr> {
+    let text = headers.get("x-forwarded-for")?.to_str().ok()?;
+    let address: IpAddr = text.parse().ok()?;
+    Some(address.to_canonical())
 }
 
 impl Caller {
@@ -112,6 +122,12 @@ impl Caller {
     /// Returns the platform of the caller's machine, as the browser names it.
     pub fn platform(&self) -> Platform {
         self.platform
+    }
+
+    /// Returns the address from which the request comes, as the gateway has found it; `None`: not known.
+    /// It is for display: no right depends on it.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.address
     }
 
     /// Returns the request's reports for the audit log.
@@ -211,4 +227,26 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 /// Returns `scheme://host[:port]`, as browsers write an origin.
 pub fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clients_address_is_the_one_that_the_gateway_found() {
+        let of = |text: &'static str| {
+            let value = axum::http::HeaderValue::from_static(text);
+            client_address(&HeaderMap::from_iter([(
+                "x-forwarded-for".parse().unwrap(),
+                value,
+            )]))
+        };
+        assert_eq!(of("198.51.100.7"), "198.51.100.7".parse().ok());
+        assert_eq!(of("::ffff:198.51.100.7"), "198.51.100.7".parse().ok());
+        for unknown in ["unknown", "198.51.100.7, 192.0.2.1", ""] {
+            assert_eq!(of(unknown), None, "{unknown}");
+        }
+        assert_eq!(client_address(&HeaderMap::new()), None);
+    }
 }

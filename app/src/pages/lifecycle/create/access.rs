@@ -5,7 +5,7 @@ use super::{
     labels, pairs, problems,
     state::Wizard,
 };
-use crate::ui::{Banner, Choice, Icon, Status, Tone, icons};
+use crate::ui::{Banner, Button, Choice, Icon, Status, Tone, icons};
 use leptos::prelude::*;
 use portico_domain::panel::{
     Reading,
@@ -216,6 +216,17 @@ fn exposure(wizard: Wizard) -> AnyView {
     let address = wizard
         .options
         .with_value(|options| options.client_address.clone());
+    let missing = {
+        let address = address.clone();
+        Memo::new(move |_| {
+            let network = host_network(address.as_deref()?);
+            wizard.form.with(|form| {
+                let is_inside = cidr::any_contains(&form.allowed_cidrs, address.as_deref()?);
+                let is_wanted = form.exposure != Some(ApiExposure::Private) && !is_inside;
+                is_wanted.then_some(network)
+            })
+        })
+    };
     let reached = move || {
         let address = address.clone()?;
         let (exposure, networks) = wizard
@@ -242,6 +253,18 @@ fn exposure(wizard: Wizard) -> AnyView {
                 |form, text| form.allowed_cidrs = pairs::lines(text),
             )}
             {move || reached().map(|(tone, text)| view! { <p><Status tone text /></p> })}
+            {move || missing.get().map(|network| view! {
+                <div>
+                    <Button
+                        label=format!("Add my address ({network})")
+                        small=true
+                        on_click=move |_| {
+                            let network = network.clone();
+                            wizard.change(move |form| form.allowed_cidrs.push(network));
+                        }
+                    />
+                </div>
+            })}
             {move || is_open().then(|| view! {
                 <Banner tone=Tone::Warn>
                     "The address of this API can be reached from every network. Enter the networks that \
@@ -251,6 +274,12 @@ fn exposure(wizard: Wizard) -> AnyView {
         </fieldset>
     }
     .into_any()
+}
+
+/// Returns the network that has one address only.
+fn host_network(address: &str) -> String {
+    let bits = if address.contains(':') { 128 } else { 32 };
+    format!("{address}/{bits}")
 }
 
 /// Returns whether the viewer's address may reach the API; `None` if nothing is limited.
@@ -271,6 +300,12 @@ fn own_address(address: &str, networks: &[String]) -> Option<(Tone, String)> {
 mod tests {
     use super::*;
     use portico_domain::panel::lifecycle::SubnetOption;
+
+    #[test]
+    fn the_network_of_an_address_has_it_alone() {
+        assert_eq!(host_network("198.51.100.7"), "198.51.100.7/32");
+        assert_eq!(host_network("2001:db8::7"), "2001:db8::7/128");
+    }
 
     #[test]
     fn a_subnet_is_one_of_the_chosen_network() {

@@ -97,7 +97,7 @@ pub async fn options(
         quotas: mapping::quotas(&usages),
         labels: KNOWN.iter().filter_map(label_option).collect(),
         taken_names,
-        client_address: None,
+        client_address: caller.address().map(|address| address.to_string()),
         missing: missing(features),
         gaps: gaps.0,
     })
