@@ -1,5 +1,8 @@
 //! The clients of the services from which Magnum makes clusters.
+use crate::drivers::Drivers;
+use crate::mapping;
 use portico_lifecycle::driver::{ApiVersion, Cloud};
+use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum::{self, Feature};
 use portico_openstack::rest::{Error, Listing, RestClient, ScopedToken};
 use portico_openstack::{cinder, glance, neutron, nova, octavia};
@@ -14,11 +17,13 @@ pub struct Clients {
     pub neutron: neutron::Client,
     pub octavia: octavia::Client,
     pub glance: glance::Client,
+    /// What the operator states about the drivers.
+    pub drivers: Drivers,
 }
 
 impl Clients {
     /// Makes the clients; sends no request yet.
-    pub fn new(rest: &RestClient) -> Self {
+    pub fn new(rest: &RestClient, drivers: Drivers) -> Self {
         Self {
             magnum: magnum::Client::new(rest.clone()),
             nova: nova::Client::new(rest.clone()),
@@ -26,18 +31,28 @@ impl Clients {
             neutron: neutron::Client::new(rest.clone()),
             octavia: octavia::Client::new(rest.clone()),
             glance: glance::Client::new(rest.clone()),
+            drivers,
         }
     }
 
-    /// Returns what the cloud's Magnum offers, for the engine. Its release is not known.
+    /// Returns what the cloud's Magnum offers, for the engine.
     ///
     /// # Errors
     /// If Magnum cannot be asked.
     pub async fn offer(&self, token: &ScopedToken) -> Result<Cloud, Error> {
         Ok(Cloud {
             api: ApiVersion(self.magnum.features(token).await?.version.minor),
-            release: None,
+            release: self.drivers.release,
         })
+    }
+
+    /// Returns a cluster as the engine has it; its template, where it is known, names the driver.
+    pub fn model(
+        &self,
+        cluster: &magnum::Cluster,
+        template: Option<&magnum::ClusterTemplate>,
+    ) -> Cluster {
+        mapping::cluster(cluster, template, &self.drivers)
     }
 
     /// Returns the node groups of a cluster; none where Magnum is older than node groups. Magnum's

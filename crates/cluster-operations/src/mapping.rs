@@ -1,4 +1,5 @@
 //! Magnum's objects as the engine has them.
+use crate::drivers::Drivers;
 use portico_lifecycle::driver::{Driver, DriverHints};
 use portico_lifecycle::model::{Bounds, Cluster, NodeGroup, Template};
 use portico_lifecycle::status::Status;
@@ -6,7 +7,7 @@ use portico_openstack::magnum;
 use std::collections::BTreeMap;
 
 /// Returns a template.
-pub fn template(template: &magnum::ClusterTemplate) -> Template {
+pub fn template(template: &magnum::ClusterTemplate, drivers: &Drivers) -> Template {
     let hints = DriverHints {
         template_driver: template.driver.as_deref(),
         distribution: template.cluster_distro.as_deref(),
@@ -17,7 +18,7 @@ pub fn template(template: &magnum::ClusterTemplate) -> Template {
     Template {
         uuid: template.uuid.to_string(),
         name: template.name.clone(),
-        driver: Driver::detect(&hints, &BTreeMap::new()),
+        driver: Driver::detect(&hints, drivers.families()),
         flavor: template.flavor_id.clone(),
         master_flavor: template.master_flavor_id.clone(),
         keypair: template.keypair_id.clone(),
@@ -38,7 +39,11 @@ pub fn template(template: &magnum::ClusterTemplate) -> Template {
 }
 
 /// Returns a cluster; its template, where it is known, names the driver.
-pub fn cluster(cluster: &magnum::Cluster, template: Option<&magnum::ClusterTemplate>) -> Cluster {
+pub fn cluster(
+    cluster: &magnum::Cluster,
+    template: Option<&magnum::ClusterTemplate>,
+    drivers: &Drivers,
+) -> Cluster {
     let hints = DriverHints {
         template_driver: template.and_then(|template| template.driver.as_deref()),
         cluster_id: cluster.backend_id(),
@@ -50,7 +55,7 @@ pub fn cluster(cluster: &magnum::Cluster, template: Option<&magnum::ClusterTempl
         uuid: cluster.uuid.to_string(),
         name: cluster.name.clone(),
         template: cluster.cluster_template_id.clone(),
-        driver: Driver::detect(&hints, &BTreeMap::new()),
+        driver: Driver::detect(&hints, drivers.families()),
         status: Status::parse(cluster.status.as_str()),
         reason: cluster.status_reason.clone(),
         faults: cluster.faults.clone(),

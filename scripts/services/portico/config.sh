@@ -95,6 +95,19 @@ sources = ["magnum"]
 developer = "$(env_get ROLE_ID_K8S_DEVELOPER)"
 viewer = "$(env_get ROLE_ID_K8S_VIEWER)"
 
+# the drivers of this stack (scripts/services/magnum/drivers) behave as these do
+[magnum]
+release = 23
+
+[magnum.drivers]
+k8s_sim_full = "complete"
+k8s_sim_capi = "capi_helm"
+k8s_sim_heat = "heat"
+
+[enrolment.webhook]
+url = "https://127.0.0.1:${port[kube_auth]}"
+ca_file = "$installation/tls/ca.crt"
+
 [gateway.cluster_list]
 signing_key_file = "$keys/list.pem"
 token_file = "$keys/list.token"

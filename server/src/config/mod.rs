@@ -4,6 +4,7 @@
 //! of another role.
 mod changes;
 pub mod enrolment;
+pub mod magnum;
 pub mod panel;
 mod print;
 pub mod prometheus;
@@ -31,7 +32,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use url::Url;
 
-use self::{enrolment::EnrolmentConfig, panel::PanelConfig};
+use self::{enrolment::EnrolmentConfig, magnum::MagnumConfig, panel::PanelConfig};
 
 const FILES_VARIABLE: &str = "PORTICO_CONFIG";
 /// Read if no file is given.
@@ -66,6 +67,8 @@ pub struct Config {
     pub clusters: Vec<ClusterRecord>,
     #[serde(default)]
     pub enrolment: Option<EnrolmentConfig>,
+    #[serde(default)]
+    pub magnum: MagnumConfig,
     /// The web applications behind the gateway.
     #[serde(default)]
     pub apps: Vec<AppConfig>,

@@ -167,7 +167,7 @@ async fn read(connection: &Connection, uuid: Uuid) -> Result<Existing, ClusterEr
     let groups = connection.detailed_groups(uuid).await?;
     Ok(Existing {
         uuid,
-        cluster: mapping::cluster(&cluster, template.as_ref()),
+        cluster: connection.model(&cluster, template.as_ref()),
         groups: groups.iter().map(mapping::detailed_group).collect(),
     })
 }
@@ -184,7 +184,7 @@ async fn planned(
         .clients
         .magnum
         .template_named(&connection.token, wanted);
-    let template: Template = mapping::template(&found.await?);
+    let template: Template = mapping::template(&found.await?, &connection.clients.drivers);
     let context = PlanContext {
         template: &template,
         cloud: connection.offer().await?,

@@ -8,6 +8,8 @@ use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
+use portico_cluster_operations::Drivers;
+use portico_lifecycle::driver::Family;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -119,6 +121,32 @@ pub struct SharedArgs {
     /// The output format
     #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
     pub output: ClusterOutput,
+    /// How a driver of Magnum behaves: heat, capi_helm, cluster_api or complete. Needed for drivers that
+    /// Portico does not know by their names; may be repeated
+    #[arg(
+        long = "magnum-driver",
+        value_name = "NAME=FAMILY",
+        value_parser = driver,
+        value_delimiter = ',',
+        env = "PORTICO_MAGNUM_DRIVERS",
+        hide_short_help = true
+    )]
+    pub drivers: Vec<(String, Family)>,
+    /// The major release of the cloud's Magnum, such as 20, which its API does not report
+    #[arg(
+        long = "magnum-release",
+        value_name = "NUMBER",
+        env = "PORTICO_MAGNUM_RELEASE",
+        hide_short_help = true
+    )]
+    pub release: Option<u16>,
+}
+
+impl SharedArgs {
+    /// Returns what the user states about the drivers of the cloud.
+    pub fn drivers(&self) -> Drivers {
+        Drivers::new(self.drivers.iter().cloned().collect(), self.release)
+    }
 }
 
 /// The form of the output. Errors are JSON on standard error with `json`.
@@ -356,6 +384,28 @@ pub struct DeleteArgs {
     pub waiting: WaitArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
+}
+
+/// Reads `k8s_acme=complete`.
+fn driver(text: &str) -> Result<(String, Family), String> {
+    let families = [
+        ("heat", Family::Heat),
+        ("capi_helm", Family::CapiHelm),
+        ("cluster_api", Family::ClusterApi),
+        ("complete", Family::Complete),
+    ];
+    let (name, word) = text.split_once('=').unwrap_or((text, ""));
+    let mut known = families.iter();
+    let found = known.find(|(known, _)| *known == word);
+    found
+        .filter(|_| !name.is_empty())
+        .map(|(_, family)| (name.to_owned(), *family))
+        .ok_or_else(|| {
+            format!(
+                "{text:?} is not a driver: write NAME=FAMILY with the family heat, capi_helm, cluster_api \
+                 or complete"
+            )
+        })
 }
 
 impl WaitArgs {

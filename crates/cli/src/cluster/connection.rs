@@ -1,8 +1,9 @@
 //! The clients of a cloud's services with the user's token.
 use super::error::ClusterError;
 use crate::direct::{CloudAccess, CloudChoice, cloud_access};
-use portico_cluster_operations::Clients;
+use portico_cluster_operations::{Clients, Drivers};
 use portico_lifecycle::driver::Cloud;
+use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum;
 use portico_openstack::rest::{Listing, ScopedToken};
 use uuid::Uuid;
@@ -21,16 +22,16 @@ impl Connection {
     ///
     /// # Errors
     /// As [`cloud_access`].
-    pub async fn open(choice: CloudChoice) -> Result<Self, ClusterError> {
-        let mut connection = Self::of(cloud_access(&choice).await?);
+    pub async fn open(choice: CloudChoice, drivers: Drivers) -> Result<Self, ClusterError> {
+        let mut connection = Self::of(cloud_access(&choice).await?, drivers);
         connection.choice = Some(choice);
         Ok(connection)
     }
 
     /// Uses a token that cannot be renewed.
-    pub fn of(access: CloudAccess) -> Self {
+    pub fn of(access: CloudAccess, drivers: Drivers) -> Self {
         Self {
-            clients: Clients::new(&access.rest),
+            clients: Clients::new(&access.rest, drivers),
             cloud: access.cloud,
             token: access.token,
             choice: None,
@@ -82,6 +83,15 @@ impl Connection {
             Some(cut) => Err(ClusterError::Incomplete(cut)),
             None => Ok(listing.items),
         }
+    }
+
+    /// Returns a cluster as the engine has it; its template, where it is known, names the driver.
+    pub fn model(
+        &self,
+        cluster: &magnum::Cluster,
+        template: Option<&magnum::ClusterTemplate>,
+    ) -> Cluster {
+        self.clients.model(cluster, template)
     }
 
     /// Returns the template of a cluster, which names the driver; it may have been deleted.

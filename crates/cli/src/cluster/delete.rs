@@ -87,7 +87,7 @@ async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterEr
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.cluster_named(token, wanted).await?;
     let template = connection.template_of(&found).await;
-    let cluster = mapping::cluster(&found, template.as_ref());
+    let cluster = connection.model(&found, template.as_ref());
     let groups = connection.groups(found.uuid).await?;
     let gap = groups
         .cut

@@ -60,7 +60,7 @@ pub async fn export(
     let template = connection.template_of(&found).await;
     let groups = connection.detailed_groups(found.uuid).await?;
     let groups: Vec<_> = groups.iter().map(mapping::detailed_group).collect();
-    let cluster = mapping::cluster(&found, template.as_ref());
+    let cluster = connection.model(&found, template.as_ref());
     let of_template = template.as_ref().map(|template| &template.labels);
     let name = template.as_ref().map_or_else(
         || cluster.template.clone(),

@@ -118,7 +118,7 @@ async fn look(
         .cluster(&connection.token, following.uuid);
     match read.await {
         Ok(cluster) => {
-            seen.cluster = Some(mapping::cluster(&cluster, None));
+            seen.cluster = Some(connection.model(&cluster, None));
         }
         Err(error) if error.is_not_found() => {
             seen.cluster = None;

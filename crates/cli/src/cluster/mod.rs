@@ -53,7 +53,7 @@ async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, Clus
         Some(specification) => specification.choice(shared)?,
         None => choice(shared),
     };
-    let mut connection = Connection::open(choice).await?;
+    let mut connection = Connection::open(choice, shared.drivers()).await?;
     let attempts = Attempts::of_user()?;
     let specification = specification.as_ref();
     dispatch(command, &mut connection, console, specification, &attempts).await

@@ -71,12 +71,12 @@ impl Target {
         let found = magnum.cluster(&connection.token, uuid).await?;
         let template = connection.template_of(&found).await;
         let groups = connection.detailed_groups(uuid).await?;
-        let cluster = mapping::cluster(&found, template.as_ref());
+        let cluster = connection.model(&found, template.as_ref());
         Ok(Self {
             uuid,
             groups: groups.iter().map(mapping::detailed_group).collect(),
             template: match template {
-                Some(template) => mapping::template(&template),
+                Some(template) => mapping::template(&template, &connection.clients.drivers),
                 None => deleted_template(&cluster),
             },
             cloud: connection.offer().await?,

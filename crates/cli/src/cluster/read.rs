@@ -7,7 +7,7 @@ use super::follow::{Following, follow};
 use super::views::{ClusterView, GroupView, TemplateView, print_list, print_object};
 use crate::output::{self, OutputFormat};
 use jiff::Timestamp;
-use portico_cluster_operations::{explanation, mapping};
+use portico_cluster_operations::explanation;
 use portico_lifecycle::model::Cluster;
 use portico_lifecycle::progress::Followed;
 use portico_openstack::rest::Cut;
@@ -48,7 +48,11 @@ pub async fn templates(
         .templates(&connection.token)
         .await?;
     warn_of_cut(console, listing.cut);
-    let rows: Vec<_> = listing.items.iter().map(TemplateView::from).collect();
+    let drivers = &connection.clients.drivers;
+    let templates = listing.items.iter();
+    let rows: Vec<_> = templates
+        .map(|template| TemplateView::new(template, drivers))
+        .collect();
     print_list(console, format, &rows, |row| (&row.name, &row.uuid))
 }
 
@@ -100,7 +104,7 @@ pub async fn show(
         faults: cluster.faults.clone(),
         node_groups: groups.iter().map(GroupView::from).collect(),
     };
-    let model = mapping::cluster(&cluster, template.as_ref());
+    let model = connection.model(&cluster, template.as_ref());
     print_object(console, format, &details, &cluster.name, || {
         text(&details, &model)
     })
@@ -162,11 +166,11 @@ pub async fn watch(
         .cluster_named(&connection.token, &args.cluster)
         .await?;
     let template = connection.template_of(&found).await;
-    let cluster = mapping::cluster(&found, template.as_ref());
+    let cluster = connection.model(&found, template.as_ref());
     let Some(followed) = Followed::running(&cluster, found.create_timeout) else {
         if cluster.status.is_failed() {
             let detailed = magnum.cluster(&connection.token, found.uuid).await?;
-            let detailed = mapping::cluster(&detailed, None);
+            let detailed = connection.model(&detailed, None);
             return Err(ClusterError::Failed(explanation::of_failure(&detailed)));
         }
         console.say(format!(

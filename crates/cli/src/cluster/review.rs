@@ -24,7 +24,7 @@ pub async fn read(
 ) -> Result<Review, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.template_named(token, &document.spec.template);
-    let template = mapping::template(&found.await?);
+    let template = mapping::template(&found.await?, &connection.clients.drivers);
     let cloud = connection.offer().await?;
     let clusters = magnum.clusters(token).await?;
     let flavors = flavors(&connection.clients, token).await;

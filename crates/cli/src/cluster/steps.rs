@@ -4,7 +4,7 @@ use super::console::Console;
 use super::error::ClusterError;
 use super::follow::{Following, follow};
 use jiff::Timestamp;
-use portico_cluster_operations::{mapping, steps};
+use portico_cluster_operations::steps;
 use portico_lifecycle::plan::Action;
 use portico_lifecycle::progress::Followed;
 use std::time::Duration;
@@ -41,7 +41,7 @@ pub async fn send(
         .magnum
         .cluster(&connection.token, uuid)
         .await?;
-    let cluster = mapping::cluster(&found, None);
+    let cluster = connection.model(&found, None);
     let Some(followed) = Followed::of_step(action, &cluster) else {
         return Err(ClusterError::Usage("the cluster exists already".to_owned()));
     };

@@ -144,7 +144,11 @@ async fn templates(
             "The list of templates is incomplete, because {cut}."
         ));
     }
-    Ok(listing.items.iter().map(mapping::template).collect())
+    let drivers = &connection.clients.drivers;
+    let templates = listing.items.iter();
+    Ok(templates
+        .map(|template| mapping::template(template, drivers))
+        .collect())
 }
 
 /// Returns the template with this UUID, name or version.

@@ -5,7 +5,7 @@ use super::console::Console;
 use super::error::ClusterError;
 use crate::output::{self, OutputError, OutputFormat, TableRow};
 use jiff::Timestamp;
-use portico_cluster_operations::mapping;
+use portico_cluster_operations::{Drivers, mapping};
 use portico_openstack::magnum;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,9 +149,10 @@ pub struct TemplateView {
     pub labels: BTreeMap<String, String>,
 }
 
-impl From<&magnum::ClusterTemplate> for TemplateView {
-    fn from(template: &magnum::ClusterTemplate) -> Self {
-        let model = mapping::template(template);
+impl TemplateView {
+    /// Returns a template as it is printed.
+    pub fn new(template: &magnum::ClusterTemplate, drivers: &Drivers) -> Self {
+        let model = mapping::template(template, drivers);
         let driver = template.driver.clone();
         Self {
             uuid: template.uuid.to_string(),

@@ -5,7 +5,7 @@ use super::console::Console;
 use super::error::ClusterError;
 use clap::Args;
 use jiff::SignedDuration;
-use portico_cluster_operations::{explanation, mapping};
+use portico_cluster_operations::explanation;
 use portico_lifecycle::progress::poll_interval;
 use portico_openstack::magnum::{Cluster, HealthStatus};
 use portico_openstack::rest::ErrorKind;
@@ -125,7 +125,7 @@ pub async fn wait(
                 return Ok(());
             }
             Look::Found(cluster) if cluster.status.is_failed() => {
-                let model = mapping::cluster(&cluster, None);
+                let model = connection.model(&cluster, None);
                 return Err(ClusterError::Failed(explanation::of_failure(&model)));
             }
             Look::Found(_) => {}

@@ -325,6 +325,11 @@ fn person(env: &TestEnv, user: &TestUser, project: &str) -> Person {
         ("OS_PASSWORD", user.password.expose_secret()),
         ("OS_USER_DOMAIN_NAME", "Default"),
         ("OS_PROJECT_ID", project),
+        (
+            "PORTICO_MAGNUM_DRIVERS",
+            "k8s_sim_full=complete,k8s_sim_capi=capi_helm,k8s_sim_heat=heat",
+        ),
+        ("PORTICO_MAGNUM_RELEASE", "23"),
     ] {
         person.set(name, value);
     }

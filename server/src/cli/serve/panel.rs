@@ -91,7 +91,7 @@ async fn magnum(
         ca_file: of_keystone.ca_file.clone(),
         ..ServiceOptions::default()
     });
-    let clients = Clients::new(&rest.context("enrolment")?);
+    let clients = Clients::new(&rest.context("enrolment")?, config.magnum.drivers());
     let store = store::open(context).await?;
     let parts = EnrolmentParts {
         magnum: clients.magnum.clone(),

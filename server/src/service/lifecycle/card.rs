@@ -91,7 +91,7 @@ fn next_step(action: NextAction) -> FailureStep {
 mod tests {
     use super::super::fixtures;
     use super::*;
-    use portico_cluster_operations::mapping;
+    use portico_cluster_operations::{Drivers, mapping};
     use serde_json::json;
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
             json!({"status_reason": "Quota exceeded for cores: 20 of 20",
                    "faults": {"default-worker": "Quota exceeded for cores: 20 of 20"}}),
         );
-        let model = mapping::cluster(&failed, None);
+        let model = mapping::cluster(&failed, None, &Drivers::default());
         let card = card(&model, &[], Some("Control plane")).unwrap();
         assert_eq!(card.what, "Creation failed at: Control plane");
         assert_eq!(card.why, "The quota of cores is used up (20 of 20).");

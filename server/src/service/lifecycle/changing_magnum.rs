@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use parking_lot::Mutex;
-use portico_cluster_operations::Clients;
+use portico_cluster_operations::{Clients, Drivers};
 use portico_openstack::{
     keystone::{Catalog, CatalogEndpoint},
     rest::{RestClient, ServiceOptions},
@@ -77,7 +77,7 @@ impl ChangingMagnum {
         let rest = RestClient::new(ServiceOptions::default()).unwrap();
         Self {
             state,
-            clients: Clients::new(&rest),
+            clients: Clients::new(&rest, Drivers::default()),
             catalog: Arc::new(Catalog {
                 endpoints: vec![
                     endpoint("container-infra", "/magnum/v1"),

@@ -10,7 +10,6 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
-use portico_cluster_operations::mapping;
 use portico_cluster_sync::enrolment::EnrolmentError;
 use portico_domain::panel::lifecycle::{ApiServerConfiguration, EnrolmentOutcome};
 use std::time::{Duration, Instant};
@@ -138,7 +137,7 @@ pub async fn configuration(
         }
     })?;
     let template = access.clients.template_of(&viewer.token, &found).await;
-    let model = mapping::cluster(&found, template.as_ref());
+    let model = access.clients.model(&found, template.as_ref());
     let is_configured = enrolment_state::asks_kube_auth(services, clusters, caller, cluster).await;
     Ok(api_server::of(&api_server::Wanted {
         id: cluster,

@@ -1,5 +1,5 @@
 //! Clusters for the tests.
-use portico_cluster_operations::mapping;
+use portico_cluster_operations::{Drivers, mapping};
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum;
 use serde_json::{Value, json};
@@ -29,5 +29,5 @@ pub fn with(status: &str, change: Value) -> magnum::Cluster {
 
 /// Returns the same, as the engine has it.
 pub fn model(status: &str) -> Cluster {
-    mapping::cluster(&with(status, json!({})), None)
+    mapping::cluster(&with(status, json!({})), None, &Drivers::default())
 }

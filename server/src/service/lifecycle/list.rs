@@ -15,7 +15,6 @@ use crate::{
 use app::error::UiErrorKind;
 use futures::StreamExt as _;
 use jiff::Timestamp;
-use portico_cluster_operations::mapping;
 use portico_domain::panel::lifecycle::{
     ClusterAction, ManagedCluster, ManagedClusters, MissingFeature, QuotaUsage, QuotaUse,
     UnfinishedCreation,
@@ -85,7 +84,7 @@ async fn read(
             let template = answers.template_of(cluster);
             let known = Known {
                 cluster,
-                model: &mapping::cluster(cluster, template),
+                model: &access.clients.model(cluster, template),
                 template_name: template.map(|template| template.name.as_str()),
                 enrolment,
                 origin,
@@ -149,6 +148,8 @@ struct Answers {
     unfinished: Result<Vec<UnfinishedCreation>, ServiceError>,
     /// `None`: they cannot be read.
     creations: Option<StoredCreations>,
+    /// Of Magnum, from the configuration.
+    release: Option<u16>,
 }
 
 impl Answers {
@@ -173,6 +174,7 @@ impl Answers {
             quota,
             unfinished,
             creations,
+            release: access.clients.drivers.release,
         })
     }
 
@@ -184,7 +186,7 @@ impl Answers {
     fn cloud(&self) -> Cloud {
         Cloud {
             api: ApiVersion(self.features.version.minor),
-            release: None,
+            release: self.release,
         }
     }
 
@@ -297,6 +299,7 @@ mod tests {
             .map_err(|_| failed(ErrorKind::Malformed("quota"))),
             unfinished: Ok(Vec::new()),
             creations: None,
+            release: None,
         }
     }
 

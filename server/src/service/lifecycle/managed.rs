@@ -238,7 +238,7 @@ pub fn is_of_portico(cluster: &magnum::Cluster) -> bool {
 mod tests {
     use super::super::{fixtures, viewer::tests::viewer};
     use super::*;
-    use portico_cluster_operations::mapping;
+    use portico_cluster_operations::{Drivers, mapping};
     use portico_lifecycle::driver::ApiVersion;
     use serde_json::{Value, json};
 
@@ -249,7 +249,7 @@ mod tests {
         remaining: &[PlannedStep],
     ) -> ManagedCluster {
         let cluster = fixtures::with(status, change);
-        let model = mapping::cluster(&cluster, None);
+        let model = mapping::cluster(&cluster, None, &Drivers::default());
         let known = Known {
             cluster: &cluster,
             model: &model,
@@ -304,7 +304,7 @@ mod tests {
     #[test]
     fn case_23_only_a_cluster_certainly_of_another_client_is_named_so() {
         let cluster = fixtures::with("CREATE_COMPLETE", json!({}));
-        let model = mapping::cluster(&cluster, None);
+        let model = mapping::cluster(&cluster, None, &Drivers::default());
         let of_origin = |origin| {
             let known = Known {
                 cluster: &cluster,

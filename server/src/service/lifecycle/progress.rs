@@ -221,13 +221,13 @@ fn seconds(duration: SignedDuration) -> u64 {
 mod tests {
     use super::super::{fixtures, following::Following, stand_in::creating, viewer::tests::viewer};
     use super::*;
-    use portico_cluster_operations::mapping;
+    use portico_cluster_operations::{Drivers, mapping};
     use portico_openstack::magnum;
     use serde_json::json;
     use std::sync::Arc;
 
     fn view(cluster: magnum::Cluster, now: Timestamp) -> View {
-        let model = mapping::cluster(&cluster, None);
+        let model = mapping::cluster(&cluster, None, &Drivers::default());
         let mut following = Following::next(None, &model, None, now);
         if let Some(following) = &mut following {
             following.look(Some(&model), Some(&[]), now);

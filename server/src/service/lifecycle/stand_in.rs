@@ -7,7 +7,7 @@ use axum::{
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use portico_cluster_operations::Clients;
+use portico_cluster_operations::{Clients, Drivers};
 use portico_openstack::{
     keystone::{Catalog, CatalogEndpoint},
     rest::{RestClient, ServiceOptions},
@@ -66,7 +66,7 @@ impl StandIn {
         let rest = RestClient::new(ServiceOptions::default()).unwrap();
         Self {
             state,
-            clients: Clients::new(&rest),
+            clients: Clients::new(&rest, Drivers::default()),
             catalog: Arc::new(Catalog {
                 endpoints: vec![endpoint],
             }),

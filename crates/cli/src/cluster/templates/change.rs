@@ -6,7 +6,6 @@ use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::specification::parse;
-use crate::cluster::views::TemplateView;
 use portico_openstack::magnum::{ClusterTemplate, NewClusterTemplate, PatchOperation};
 use uuid::Uuid;
 
@@ -32,7 +31,7 @@ pub async fn create(
         (None, None) => return Err(ClusterError::Usage("add --from or --json".to_owned())),
     };
     let created = magnum.create_template(token, &new).await?;
-    print(console, &args.shared, TemplateView::from(&created))
+    print(connection, console, &args.shared, &created)
 }
 
 /// Returns a new template with the values of another one and those of the command. It is private to the
@@ -115,7 +114,7 @@ pub async fn update(
         ));
     }
     let changed = change(connection, &args.template, &operations).await?;
-    print(console, &args.shared, TemplateView::from(&changed))
+    print(connection, console, &args.shared, &changed)
 }
 
 /// Sets or removes the flag `public` or `hidden`.
@@ -130,7 +129,7 @@ pub async fn set_flag(
 ) -> Result<(), ClusterError> {
     let operations = [PatchOperation::set(flag, !args.undo)];
     let changed = change(connection, &args.template, &operations).await?;
-    print(console, &args.shared, TemplateView::from(&changed))
+    print(connection, console, &args.shared, &changed)
 }
 
 async fn change(

@@ -11,6 +11,7 @@ use super::error::ClusterError;
 use super::read;
 use super::views::{TemplateView, print_list, print_object};
 use crate::output::{self, OutputFormat};
+use portico_openstack::magnum::ClusterTemplate;
 use std::fmt::Write as _;
 
 /// Runs a command about templates.
@@ -47,7 +48,7 @@ async fn show(
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let template = magnum.template_named(token, wanted).await?;
     let users = change::users(connection, template.uuid).await?;
-    let view = TemplateView::from(&template);
+    let view = TemplateView::new(&template, &connection.clients.drivers);
     print_object(console, shared.output, &view, &view.name, || {
         let mut text = output::list(OutputFormat::Table, std::slice::from_ref(&view))?;
         // writing to a string cannot fail
@@ -65,10 +66,12 @@ async fn show(
 
 /// Prints a template that was created or changed.
 fn print(
+    connection: &Connection,
     console: &mut Console,
     shared: &SharedArgs,
-    view: TemplateView,
+    template: &ClusterTemplate,
 ) -> Result<(), ClusterError> {
+    let view = TemplateView::new(template, &connection.clients.drivers);
     print_list(console, shared.output, &[view], |row| {
         (&row.name, &row.uuid)
     })

@@ -4,6 +4,7 @@ use super::console::Console;
 use super::creation::{AttemptFile, Attempts};
 use super::{dispatch, finish, specification};
 use clap::Parser;
+use portico_cluster_operations::Drivers;
 use serde_json::Value;
 use stand_in::StandIn;
 use std::io::Write;
@@ -78,7 +79,7 @@ impl Machine {
     }
 
     async fn attempt(&self, cloud: &StandIn, name: &str) -> AttemptFile {
-        let connection = Connection::of(cloud.access().await);
+        let connection = Connection::of(cloud.access().await, Drivers::default());
         AttemptFile::of(&self.attempts(), &connection, name).unwrap()
     }
 
@@ -101,7 +102,7 @@ async fn run(attempts: &Attempts, cloud: &StandIn, words: &[&str], typed: Option
     let command = Program::try_parse_from(words).unwrap().cluster.command;
     let result = match specification(&command) {
         Ok(specification) => {
-            let mut connection = Connection::of(cloud.access().await);
+            let mut connection = Connection::of(cloud.access().await, Drivers::default());
             let specification = specification.as_ref();
             dispatch(
                 &command,

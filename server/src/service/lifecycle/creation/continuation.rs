@@ -68,7 +68,7 @@ pub async fn continue_creation(
             .next("Try again in a minute: nothing was sent."));
     }
     let template = clients.template_of(token, &found).await;
-    let model = objects::cluster(&found, template.as_ref());
+    let model = clients.model(&found, template.as_ref());
     let groups: Vec<_> = groups.items.iter().map(objects::detailed_group).collect();
     let remaining = remaining(&document, &model, &groups, cloud);
     let planned = planned(&remaining, &model);

@@ -74,7 +74,7 @@ pub async fn options(
     let sources = templates::Sources {
         cloud: Cloud {
             api: ApiVersion(features.version.minor),
-            release: None,
+            release: clients.drivers.release,
         },
         clusters: &clusters,
         images: &images,
@@ -86,7 +86,7 @@ pub async fn options(
     taken_names.dedup();
     Ok(CreationOptions {
         creation: offer(access, &viewer),
-        templates: templates::cards(&templates, &sources),
+        templates: templates::cards(&templates, &sources, &clients.drivers),
         flavors: reading(flavors.map(|listing| flavor_options(&gaps.items("flavors", listing)))),
         keypairs: reading(keypairs.map(|pairs| pairs.into_iter().map(|one| one.name).collect())),
         networks: reading(networks),

@@ -163,7 +163,7 @@ pub async fn look(
     let same_name: Vec<_> = same_name.map(|one| one.uuid.to_string()).collect();
     let review = review::review(&ReviewContext {
         document: &document,
-        template: &objects::template(&found),
+        template: &objects::template(&found, &clients.drivers),
         cloud,
         usages: &usages,
         flavors: &flavors,

@@ -1,7 +1,7 @@
 //! The cluster templates, as cards.
 use crate::service::support::support;
 use jiff::civil::Date;
-use portico_cluster_operations::mapping as objects;
+use portico_cluster_operations::{Drivers, mapping as objects};
 use portico_domain::panel::lifecycle::{CapabilityLine, TemplateDefaults, TemplateOption};
 use portico_lifecycle::{
     capabilities::{FEATURES, Feature, capability},
@@ -41,8 +41,14 @@ pub struct Sources<'a> {
 }
 
 /// Returns the cards; deprecated and hidden ones last.
-pub fn cards(templates: &[ClusterTemplate], sources: &Sources<'_>) -> Vec<TemplateOption> {
-    let cards = templates.iter().map(|template| card(template, sources));
+pub fn cards(
+    templates: &[ClusterTemplate],
+    sources: &Sources<'_>,
+    drivers: &Drivers,
+) -> Vec<TemplateOption> {
+    let cards = templates
+        .iter()
+        .map(|template| card(template, sources, drivers));
     let mut cards: Vec<TemplateOption> = cards.collect();
     cards.sort_by(|one, other| {
         (one.is_folded, &one.name, one.id).cmp(&(other.is_folded, &other.name, other.id))
@@ -50,8 +56,8 @@ pub fn cards(templates: &[ClusterTemplate], sources: &Sources<'_>) -> Vec<Templa
     cards
 }
 
-fn card(template: &ClusterTemplate, sources: &Sources<'_>) -> TemplateOption {
-    let mut model = objects::template(template);
+fn card(template: &ClusterTemplate, sources: &Sources<'_>, drivers: &Drivers) -> TemplateOption {
+    let mut model = objects::template(template, drivers);
     model.image_version = template
         .image_id
         .as_deref()

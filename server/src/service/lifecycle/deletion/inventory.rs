@@ -137,7 +137,7 @@ pub async fn look(
         clients.template_of(token, found),
         clients.groups(token, found.uuid),
     );
-    let cluster = objects::cluster(found, template.as_ref());
+    let cluster = clients.model(found, template.as_ref());
     let mut gaps = Vec::new();
     let groups = match groups {
         Ok(groups) => {

@@ -129,7 +129,7 @@ impl Feed {
             "created_at": at.to_string(),
         }))
         .ok()?;
-        Some(seen(cluster, None))
+        Some(seen(&self.shared.clients, cluster, None))
     }
 
     /// Starts the poller unless it runs.
@@ -251,13 +251,13 @@ impl Feed {
         let known =
             known.filter(|template| template.uuid.to_string() == cluster.cluster_template_id);
         if !is_needed {
-            return (seen(cluster, known), Details::default());
+            return (seen(clients, cluster, known), Details::default());
         }
         let template = match known {
             Some(known) => Some(known),
             None => clients.template_of(token, &cluster).await.map(Arc::new),
         };
-        let seen = seen(cluster, template);
+        let seen = seen(clients, cluster, template);
         let groups = self.groups(token, &seen.model).await;
         let remaining = match &groups {
             Some(groups) if managed::is_of_portico(&seen.cluster) => {
@@ -295,9 +295,13 @@ impl Feed {
     }
 }
 
-fn seen(cluster: magnum::Cluster, template: Option<Arc<magnum::ClusterTemplate>>) -> Seen {
+fn seen(
+    clients: &Clients,
+    cluster: magnum::Cluster,
+    template: Option<Arc<magnum::ClusterTemplate>>,
+) -> Seen {
     Seen {
-        model: Arc::new(mapping::cluster(&cluster, template.as_deref())),
+        model: Arc::new(clients.model(&cluster, template.as_deref())),
         cluster: Arc::new(cluster),
         template,
     }

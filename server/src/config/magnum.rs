@@ -1,0 +1,73 @@
+//! `[magnum]`: what Magnum's API does not report.
+use portico_cluster_operations::Drivers;
+use portico_lifecycle::driver::Family;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `[magnum]`: what Magnum's API does not report about this cloud. The panel offers only what a driver
+/// supports, and never sends what a driver would ignore or what would damage a cluster.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MagnumConfig {
+    /// The major release of Magnum, such as `20` (OpenStack 2025.1). The Heat driver upgrades clusters
+    /// up to release 17 only. Without it, upgrades of its clusters are not offered.
+    #[serde(default)]
+    pub release: Option<u16>,
+    /// How drivers behave, by the name in the field `driver` of a template, for example
+    /// `k8s_acme = "complete"`. Only needed for drivers that are not named as those of Magnum,
+    /// magnum-capi-helm and magnum-cluster-api are; what such a driver supports is then not known.
+    #[serde(default)]
+    pub drivers: BTreeMap<String, DriverFamily>,
+}
+
+/// Drivers that behave alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DriverFamily {
+    /// As the Heat drivers of Magnum up to 22.
+    Heat,
+    /// As `magnum-capi-helm`.
+    CapiHelm,
+    /// As `magnum-cluster-api`.
+    ClusterApi,
+    /// It implements every operation of Magnum's API.
+    Complete,
+}
+
+impl From<DriverFamily> for Family {
+    fn from(family: DriverFamily) -> Self {
+        match family {
+            DriverFamily::Heat => Self::Heat,
+            DriverFamily::CapiHelm => Self::CapiHelm,
+            DriverFamily::ClusterApi => Self::ClusterApi,
+            DriverFamily::Complete => Self::Complete,
+        }
+    }
+}
+
+impl MagnumConfig {
+    /// Returns what the clients of the cloud take.
+    pub fn drivers(&self) -> Drivers {
+        let families = self.drivers.iter();
+        let families = families.map(|(name, family)| (name.clone(), Family::from(*family)));
+        Drivers::new(families.collect(), self.release)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drivers_are_read_by_their_names() {
+        let config: MagnumConfig =
+            toml::from_str("release = 20\n[drivers]\nk8s_acme = \"capi_helm\"\n").unwrap();
+        let drivers = config.drivers();
+        assert_eq!(drivers.release, Some(20));
+        assert_eq!(drivers.families().get("k8s_acme"), Some(&Family::CapiHelm));
+        let unknown = toml::from_str::<MagnumConfig>("[drivers]\nk8s_acme = \"other\"\n");
+        let error = unknown.unwrap_err().to_string();
+        assert!(error.contains("capi_helm"), "{error}");
+    }
+}
