@@ -1,6 +1,6 @@
 //! Authorities, signed certificates, and what drivers cannot rotate.
 use crate::service_proxy::Rules;
-use crate::tenant::{CLUSTER_API, FULL, Tenant, cluster, json};
+use crate::tenant::{CLUSTER_API, FULL, HEAT, Tenant, cluster, json};
 
 #[tokio::test]
 async fn case_39_an_authority_that_the_driver_cannot_rotate_is_not_sent() {
@@ -12,6 +12,44 @@ async fn case_39_an_authority_that_the_driver_cannot_rotate_is_not_sent() {
         assert_eq!(ran.code, 13, "{}", ran.err);
         assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
         assert!(proxy.changes().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_40_a_rotated_authority_has_another_fingerprint() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("renewed");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let show = ["ca", "show", &name, "-o", "json"];
+        let before = json(&tenant.cluster(&show).await);
+        // without a terminal the name cannot be typed
+        let ran = tenant.cluster(&["ca", "rotate", &name]).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        let words = ["ca", "rotate", &name, "--yes", "--wait"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let after = json(&tenant.cluster(&show).await);
+        assert_ne!(before["fingerprint"], after["fingerprint"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_44_the_credential_is_rotated_where_the_driver_can() {
+    Tenant::run(|tenant| async move {
+        let (heat, capi) = (tenant.name("heat"), tenant.name("capi"));
+        tenant.make(&heat, HEAT, &[]).await;
+        let made = tenant.make_complete(&capi, CLUSTER_API, &[]).await;
+        assert_eq!(made.user_id, tenant.member.id);
+        let words = |name| ["credential", "rotate", name];
+        let ran = tenant.cluster(&words(&heat)).await;
+        assert_eq!(ran.code, 13, "{}", ran.err);
+        let colleague = tenant.user("member").await;
+        let ran = cluster(&tenant.person_of(&colleague), &words(&capi)).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let read = tenant.magnum.cluster(&tenant.token, made.uuid).await;
+        assert_eq!(read.unwrap().user_id, colleague.id);
     })
     .await;
 }

@@ -18,6 +18,8 @@ use uuid::Uuid;
 pub const FULL: &str = "kubernetes-1.31";
 /// The template of the simulated driver with the limits of the Cluster API drivers.
 pub const CLUSTER_API: &str = "kubernetes-1.31-cluster-api";
+/// The template of the simulated driver with the limits of the Heat drivers.
+pub const HEAT: &str = "kubernetes-1.31-heat";
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Maximum time for what the simulated drivers do in some seconds.

@@ -2,7 +2,7 @@
 use crate::creation::new_template;
 use crate::service_proxy::Rules;
 use crate::stand_in::StandIn;
-use crate::tenant::{FULL, Tenant, cluster, json};
+use crate::tenant::{FULL, HEAT, Tenant, cluster, json};
 use portico_openstack::magnum::{NewClusterTemplate, Resize, Status};
 
 /// The template of the next minor version.
@@ -44,6 +44,21 @@ async fn case_34_a_minor_version_is_not_skipped() {
         };
         assert!(refusal(NEXT).is_null(), "{targets:?}");
         assert!(refusal(&newer).is_string(), "{targets:?}");
+        assert!(proxy.changes().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_36_a_driver_without_upgrades_is_not_asked() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("heat");
+        tenant.make_complete(&name, HEAT, &[]).await;
+        let (person, proxy) = tenant.through(Rules::default()).await;
+        let words = ["upgrade", &name, "--to", NEXT, "--approve"];
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 13, "{}", ran.err);
+        assert!(ran.err.contains("Create a new cluster"), "{}", ran.err);
         assert!(proxy.changes().is_empty());
     })
     .await;
