@@ -12,6 +12,7 @@ mod creation;
 mod day_two;
 mod deletion;
 mod failures;
+mod faults;
 mod files;
 mod local;
 mod node_groups;

@@ -5,6 +5,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
@@ -33,6 +34,8 @@ pub struct Rules {
     pub loses_creations: bool,
     /// A text in answers, and what replaces it.
     pub replaces: Option<(String, String)>,
+    /// The number of requests after which the service is gone.
+    pub ends_after: Option<usize>,
 }
 
 /// A request as the client sent it.
@@ -51,6 +54,9 @@ struct State {
     rules: Rules,
     client: reqwest::Client,
     received: Mutex<Vec<Received>>,
+    is_down: AtomicBool,
+    /// Tokens that Keystone has issued through it.
+    tokens: Mutex<Vec<String>>,
 }
 
 /// The proxy; it ends with the runtime of the test.
@@ -69,6 +75,8 @@ impl ServiceProxy {
             rules,
             client: reqwest::Client::new(),
             received: Mutex::default(),
+            is_down: AtomicBool::new(false),
+            tokens: Mutex::default(),
         });
         let of_handler = Arc::clone(&state);
         let app = axum::Router::new().fallback(move |request: Request| {
@@ -89,6 +97,17 @@ impl ServiceProxy {
         self.state.received.lock().unwrap().clone()
     }
 
+    /// Stops the service, or starts it again: until then the proxy answers as a load balancer without
+    /// one behind it.
+    pub fn set_down(&self, is_down: bool) {
+        self.state.is_down.store(is_down, Ordering::SeqCst);
+    }
+
+    /// Returns the tokens that Keystone has issued through the proxy.
+    pub fn tokens(&self) -> Vec<String> {
+        self.state.tokens.lock().unwrap().clone()
+    }
+
     /// Returns the requests that change something.
     pub fn changes(&self) -> Vec<Received> {
         let mut received = self.received();
@@ -106,12 +125,24 @@ async fn proxy(state: &State, request: Request) -> Response {
         version: text_of(&parts.headers, VERSION),
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
     };
-    state.received.lock().unwrap().push(received.clone());
+    let is_over = {
+        let mut all = state.received.lock().unwrap();
+        all.push(received.clone());
+        state
+            .rules
+            .ends_after
+            .is_some_and(|count| all.len() > count)
+    };
+    if is_over || state.is_down.load(Ordering::SeqCst) {
+        return (StatusCode::BAD_GATEWAY, "<html>no service</html>").into_response();
+    }
     let answer = forward(state, &received, parts.headers, body).await;
     let (status, headers, text) = match answer {
         Ok(answer) => answer,
         Err(error) => return (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
     };
+    let token = text_of(&headers, "x-subject-token");
+    state.tokens.lock().unwrap().extend(token);
     if state.rules.loses_creations
         && received.method == Method::POST
         && received.path.ends_with("/clusters")

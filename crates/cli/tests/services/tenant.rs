@@ -112,17 +112,29 @@ impl Tenant {
 
     /// Returns another machine of the member, for which a proxy is Magnum.
     pub async fn through(&self, rules: Rules) -> (Person, ServiceProxy) {
+        let (person, magnum, _) = self.through_both(rules, None).await;
+        (person, magnum)
+    }
+
+    /// Does the same with a proxy that is Keystone, which ends after a number of requests. Returns both,
+    /// Magnum's first.
+    pub async fn through_both(
+        &self,
+        rules: Rules,
+        keystone_ends_after: Option<usize>,
+    ) -> (Person, ServiceProxy, ServiceProxy) {
         let magnum = root(self.env.get("MAGNUM_URL").unwrap());
         let proxy = ServiceProxy::start(&magnum, rules).await;
         let replaced = Rules {
             replaces: Some((magnum, proxy.url())),
+            ends_after: keystone_ends_after,
             ..Rules::default()
         };
         let keystone = root(self.env.get("KEYSTONE_URL").unwrap());
         let keystone = ServiceProxy::start(&keystone, replaced).await;
         let mut person = self.person_of(&self.member);
         person.set("OS_AUTH_URL", &format!("{}/v3", keystone.url()));
-        (person, proxy)
+        (person, proxy, keystone)
     }
 
     /// Returns a client for which a proxy is Magnum.
