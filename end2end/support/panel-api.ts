@@ -24,10 +24,15 @@ export class PanelApi {
   private constructor(
     readonly cookieHeader: string,
     private readonly csrf: string,
-    readonly project: ProjectName,
+    private readonly project: string,
   ) {}
 
-  static async of(page: Page, project: ProjectName): Promise<PanelApi> {
+  static of(page: Page, project: ProjectName): Promise<PanelApi> {
+    return PanelApi.inProject(page, projectId(project));
+  }
+
+  /** For a project by its ID, such as that of a test's own tenant. */
+  static async inProject(page: Page, project: string): Promise<PanelApi> {
     const csrf = await page.locator("meta[name=csrf-token]").getAttribute("content");
     if (!csrf) throw new Error("the page carries no CSRF token");
     return new PanelApi(await cookieHeader(page.context(), porticoUrl), csrf, project);
@@ -51,7 +56,7 @@ export class PanelApi {
         origin: new URL(porticoUrl).origin,
         "content-type": type,
         accept: "application/json",
-        "portico-project": projectId(this.project),
+        "portico-project": this.project,
         "x-csrf-token": this.csrf,
         ...headers,
       },

@@ -16,12 +16,22 @@ async function script(name: string, ...parameters: string[]) {
 }
 
 /** Does `work` while a service is away; it is back afterwards, whatever happened. */
-export async function without(service: "keystone" | "portico" | "prometheus", work: () => Promise<void>) {
+export async function without(service: "keystone" | "magnum" | "portico" | "prometheus", work: () => Promise<void>) {
   await script(service, "stop");
   try {
     await work();
   } finally {
     await script(service, "start");
+  }
+}
+
+/** Does `work` while Magnum's API accepts requests, and no conductor carries them out. */
+export async function withoutConductor(work: () => Promise<void>) {
+  await script("magnum", "conductor", "stop");
+  try {
+    await work();
+  } finally {
+    await script("magnum", "conductor", "start");
   }
 }
 

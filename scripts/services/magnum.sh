@@ -54,6 +54,8 @@ driver = noop
 [keystone_authtoken]
 www_authenticate_uri = $keystone_url
 service_token_roles_required = true
+# a token that ends or is revoked is refused soon after: tests have such
+token_cache_time = 2
 $(credentials)
 [keystone_auth]
 $(credentials)
