@@ -61,6 +61,8 @@ export class PanelApi {
         ...headers,
       },
       body,
+      // a creation is awaited for 25 s
+      timeout: 40_000,
     });
   }
 }
