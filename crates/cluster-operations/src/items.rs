@@ -20,7 +20,7 @@ pub struct Found {
     pub gaps: Vec<String>,
 }
 
-/// Looks at servers, volumes, load balancers and floating IPs.
+/// Looks at servers, volumes, load balancers, networks, security groups and floating IPs.
 pub async fn find(
     clients: &Clients,
     token: &ScopedToken,
@@ -28,6 +28,12 @@ pub async fn find(
     groups: &[NodeGroup],
 ) -> Found {
     let prefix = cluster.driver_id.as_deref().unwrap_or_default();
+    let neutron = &clients.neutron;
+    let (networks, routers, security_groups) = tokio::join!(
+        neutron.own_networks(token),
+        neutron.routers(token),
+        neutron.security_groups(token),
+    );
     let (servers, volumes, snapshots, balancers, floating_ips) = tokio::join!(
         clients.nova.servers(token, prefix),
         clients.cinder.volumes(token),
@@ -53,6 +59,21 @@ pub async fn find(
         }
     }
     found.balancers(cluster, &names, &balancers, &floating_ips);
+    for network in found.read("networks", networks) {
+        if names.has_made(&network.name, &network.description) {
+            found.add(Kind::OwnNetwork, &network.id, &network.name);
+        }
+    }
+    for router in found.read("routers", routers) {
+        if names.has_made(&router.name, &router.description) {
+            found.add(Kind::OwnRouter, &router.id, &router.name);
+        }
+    }
+    for group in found.read("security groups", security_groups) {
+        if names.has_made(&group.name, &group.description) {
+            found.add(Kind::SecurityGroup, &group.id, &group.name);
+        }
+    }
     if let Some(network) = &cluster.network {
         found.add(Kind::ExistingNetwork, network, network);
     }

@@ -48,6 +48,9 @@ pub struct Network {
     pub shared: bool,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub project_id: String,
+    /// Written by what made it.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub description: String,
     /// IDs.
     #[serde(default, deserialize_with = "lenient::list_of_texts")]
     pub subnets: Vec<String>,
@@ -87,6 +90,9 @@ pub struct Router {
     pub id: String,
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub name: String,
+    /// Written by what made it.
+    #[serde(default, deserialize_with = "lenient::or_default")]
+    pub description: String,
     #[serde(default)]
     pub status: Option<NetworkStatus>,
 }
@@ -181,6 +187,16 @@ impl Client {
         Ok(all.filtered(|network| {
             network.is_external || network.shared || network.project_id == token.project_id
         }))
+    }
+
+    /// Returns the networks that belong to the token's project.
+    ///
+    /// # Errors
+    /// If Neutron cannot be asked or refuses.
+    pub async fn own_networks(&self, token: &ScopedToken) -> Result<Listing<Network>, Error> {
+        let call = of_project(Call::get("networks", "networks"), token);
+        let id = |network: &Network| network.id.clone();
+        self.list(token, call, "networks", id).await
     }
 
     /// Returns the subnets of a network.

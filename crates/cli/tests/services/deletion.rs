@@ -26,7 +26,15 @@ async fn case_49_without_the_name_nothing_is_deleted() {
         let ran = cluster(&person, &words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let shown = json(&ran);
-        assert!(kinds(&shown["goes"]).contains(&"server"), "{shown}");
+        let goes = kinds(&shown["goes"]);
+        for kind in [
+            "server",
+            "network of the cluster",
+            "router of the cluster",
+            "security group",
+        ] {
+            assert!(goes.contains(&kind), "{kind}: {shown}");
+        }
         // every service of the cloud was asked
         assert_eq!(shown["not_checked"].as_array().unwrap().len(), 0);
         assert!(proxy.changes().is_empty());

@@ -59,6 +59,7 @@ fn fate(kind: &Kind, family: Family, options: DeleteOptions) -> (Fate, &'static 
         | Kind::ApiLoadBalancer
         | Kind::ClusterFloatingIp
         | Kind::OwnNetwork
+        | Kind::OwnRouter
         | Kind::SecurityGroup => (Fate::Goes, "It was made with the cluster."),
         Kind::Credential => (Fate::Goes, "Magnum removes it at the end of the deletion."),
         Kind::ServiceLoadBalancer | Kind::ServiceFloatingIp => of_service(kind, family, options),

@@ -24,6 +24,41 @@ impl ClusterNames<'_> {
     pub fn is_one(&self, text: &str) -> bool {
         text == self.uuid || Some(text) == self.driver_id
     }
+
+    /// Returns whether a network, router or security group was made for the cluster: its description has
+    /// the UUID, or its name has the driver's ID as Cluster API writes it, such as
+    /// `k8s-clusterapi-cluster-<namespace>-<id>` or `k8s-cluster-<namespace>-<id>-secgroup-worker`. Heat
+    /// has the stack's name in them, which Magnum does not return: those are not found.
+    pub fn has_made(&self, name: &str, description: &str) -> bool {
+        let is_word = |text: &str, word: &str| {
+            let mut places = text.match_indices(word);
+            !word.is_empty()
+                && places.any(|(at, _)| {
+                    let before = text[..at].chars().next_back();
+                    let after = text[at + word.len()..].chars().next();
+                    let ends =
+                        |letter: Option<char>| letter.is_none_or(|one| !one.is_alphanumeric());
+                    ends(before) && ends(after)
+                })
+        };
+        if is_word(description, self.uuid) {
+            return true;
+        }
+        // the ID itself may have hyphens, and be the end of another one
+        self.driver_id.is_some_and(|id| {
+            let of_cluster_api = name
+                .strip_prefix("k8s-clusterapi-cluster-")
+                .or_else(|| name.strip_prefix("k8s-cluster-"));
+            of_cluster_api.is_some_and(|rest| {
+                let rest = rest
+                    .split_once("-secgroup-")
+                    .map_or(rest, |(owner, _)| owner);
+                // namespaces of the drivers: magnum-system, or magnum-<project>
+                let mut ends = rest.match_indices('-').map(|(at, _)| &rest[at + 1..]);
+                rest.starts_with("magnum-") && !id.is_empty() && ends.any(|end| end == id)
+            })
+        })
+    }
 }
 
 /// Returns the Service of a load balancer: by its name `kube_service_<cluster>_<namespace>_<service>`, or

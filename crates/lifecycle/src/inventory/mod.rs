@@ -31,8 +31,10 @@ pub enum Kind {
     ApiLoadBalancer,
     /// The floating IP of the Kubernetes API, or of a node.
     ClusterFloatingIp,
-    /// A network, subnet or router that the driver made.
+    /// A network that the driver made, with its subnets.
     OwnNetwork,
+    /// A router that the driver made.
+    OwnRouter,
     SecurityGroup,
     /// A load balancer of a Kubernetes Service.
     ServiceLoadBalancer,
@@ -69,6 +71,7 @@ impl Kind {
             Self::ApiLoadBalancer => "load balancer of the API",
             Self::ClusterFloatingIp => "floating IP",
             Self::OwnNetwork => "network of the cluster",
+            Self::OwnRouter => "router of the cluster",
             Self::SecurityGroup => "security group",
             Self::ServiceLoadBalancer => "load balancer of a Service",
             Self::ServiceFloatingIp => "floating IP of a Service",

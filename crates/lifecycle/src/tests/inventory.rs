@@ -164,3 +164,36 @@ fn volumes_are_not_claimed_by_the_name_alone() {
     assert!(names().is_one("900e3758-8071-430e-a8cf-5c48f428dc0e"));
     assert!(!names().is_one("my_shop"));
 }
+
+#[test]
+fn networks_of_a_cluster_are_recognised_by_its_uuid_or_the_drivers_id() {
+    let uuid = "900e3758-8071-430e-a8cf-5c48f428dc0e";
+    let names = |driver_id| ClusterNames { uuid, driver_id };
+    let capi = names(Some("shop-jde45zh7dcud"));
+    let described = format!("Kubernetes cluster {uuid}");
+    assert!(capi.has_made("anything", &described));
+    assert!(!capi.has_made("anything", "Kubernetes cluster 900e3758"));
+    assert!(!capi.has_made("anything", &format!("{described}-2x")[..40]));
+    for (driver_id, name) in [
+        (
+            "shop-jde45zh7dcud",
+            "k8s-clusterapi-cluster-magnum-acme-shop-jde45zh7dcud",
+        ),
+        (
+            "kube-33oj6",
+            "k8s-clusterapi-cluster-magnum-system-kube-33oj6",
+        ),
+        (
+            "kube-33oj6",
+            "k8s-cluster-magnum-system-kube-33oj6-secgroup-controlplane",
+        ),
+    ] {
+        assert!(names(Some(driver_id)).has_made(name, ""), "{name}");
+        assert!(!names(Some("kube-33oj7")).has_made(name, ""), "{name}");
+        assert!(!names(Some("")).has_made(name, ""), "{name}");
+        assert!(!names(None).has_made(name, ""), "{name}");
+    }
+    // what a user calls alike
+    assert!(!names(Some("kube-33oj6")).has_made("kube-33oj6", ""));
+    assert!(!names(Some("kube-33oj6")).has_made("k8s-cluster-mine-kube-33oj6", ""));
+}

@@ -69,7 +69,9 @@ pub fn command(item: &Item) -> Option<String> {
         }
         Kind::ClusterFloatingIp | Kind::ServiceFloatingIp => "openstack floating ip delete",
         Kind::SecurityGroup => "openstack security group delete",
+        // ports of routers have to be removed first
         Kind::OwnNetwork
+        | Kind::OwnRouter
         | Kind::ExistingNetwork
         | Kind::DnsRecord
         | Kind::Bucket
