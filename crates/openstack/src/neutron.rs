@@ -199,16 +199,12 @@ impl Client {
         self.list(token, call, "networks", id).await
     }
 
-    /// Returns the subnets of a network.
+    /// Returns the subnets that the token may use, of all its networks.
     ///
     /// # Errors
     /// If Neutron cannot be asked or refuses.
-    pub async fn subnets(
-        &self,
-        token: &ScopedToken,
-        network_id: &str,
-    ) -> Result<Listing<Subnet>, Error> {
-        let call = Call::get("subnets", "subnets").with_query("network_id", network_id);
+    pub async fn usable_subnets(&self, token: &ScopedToken) -> Result<Listing<Subnet>, Error> {
+        let call = Call::get("subnets", "subnets");
         let id = |subnet: &Subnet| subnet.id.clone();
         self.list(token, call, "subnets", id).await
     }

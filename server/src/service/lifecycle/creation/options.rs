@@ -26,13 +26,10 @@ use portico_lifecycle::{
 };
 use portico_openstack::{
     magnum::Cluster,
-    neutron::Network,
     nova::Flavor,
     rest::{Error, ErrorKind, Listing, ScopedToken},
 };
-
-/// Maximum number of networks whose subnets are read: each is one request.
-const MAX_NETWORKS: usize = 50;
+use std::collections::BTreeMap;
 
 /// Returns what the form offers. A service besides Magnum that does not answer leaves a gap.
 ///
@@ -89,7 +86,7 @@ pub async fn options(
         templates: templates::cards(&templates, &sources, &clients.drivers),
         flavors: reading(flavors.map(|listing| flavor_options(&gaps.items("flavors", listing)))),
         keypairs: reading(keypairs.map(|pairs| pairs.into_iter().map(|one| one.name).collect())),
-        networks: reading(networks),
+        networks: reading(networks.map(|listing| gaps.items("networks", listing))),
         zones: reading(zones.map(|zones| {
             let zones = zones.into_iter().filter(|zone| zone.available);
             zones.map(|zone| zone.name).collect()
@@ -169,45 +166,46 @@ fn flavor_options(flavors: &[Flavor]) -> Vec<FlavorOption> {
     options
 }
 
-/// Returns the networks with their subnets.
-async fn networks(clients: &Clients, token: &ScopedToken) -> Result<Vec<NetworkOption>, Error> {
-    let listing = clients.neutron.networks(token).await?;
-    let mut networks = listing.items;
-    networks.truncate(MAX_NETWORKS);
-    let reads = networks
-        .iter()
-        .map(|network| network_option(clients, token, network));
-    let reads: Vec<_> = reads.collect();
-    let mut options = futures::future::join_all(reads).await;
-    options.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
-    Ok(options)
-}
-
-async fn network_option(
-    clients: &Clients,
-    token: &ScopedToken,
-    network: &Network,
-) -> NetworkOption {
-    // the subnets of external networks are not for nodes
-    let subnets = if network.is_external {
-        Vec::new()
-    } else {
-        let listing = clients.neutron.subnets(token, &network.id).await;
-        listing.map(|listing| listing.items).unwrap_or_default()
-    };
-    let subnets = subnets.into_iter().map(|subnet| SubnetOption {
-        id: subnet.id,
-        name: subnet.name,
-        cidr: subnet.cidr,
-        free_addresses: None,
-    });
-    NetworkOption {
-        id: network.id.clone(),
-        name: network.name.clone(),
-        is_external: network.is_external,
-        is_shared: network.shared,
-        subnets: subnets.collect(),
+/// Returns the networks with their subnets, in two requests.
+async fn networks(clients: &Clients, token: &ScopedToken) -> Result<Listing<NetworkOption>, Error> {
+    let neutron = &clients.neutron;
+    let (networks, subnets) = tokio::join!(neutron.networks(token), neutron.usable_subnets(token));
+    let networks = networks?;
+    // without them the first subnet of a network is used
+    let mut of_network: BTreeMap<String, Vec<SubnetOption>> = BTreeMap::new();
+    for subnet in subnets.map(|listing| listing.items).unwrap_or_default() {
+        let option = SubnetOption {
+            id: subnet.id,
+            name: subnet.name,
+            cidr: subnet.cidr,
+            free_addresses: None,
+        };
+        of_network
+            .entry(subnet.network_id)
+            .or_default()
+            .push(option);
     }
+    let mut options: Vec<_> = networks
+        .items
+        .into_iter()
+        .map(|network| NetworkOption {
+            // the subnets of external networks are not for nodes
+            subnets: if network.is_external {
+                Vec::new()
+            } else {
+                of_network.remove(&network.id).unwrap_or_default()
+            },
+            id: network.id,
+            name: network.name,
+            is_external: network.is_external,
+            is_shared: network.shared,
+        })
+        .collect();
+    options.sort_by(|one, other| (&one.name, &one.id).cmp(&(&other.name, &other.id)));
+    Ok(Listing {
+        items: options,
+        cut: networks.cut,
+    })
 }
 
 /// Returns a label for suggestions; `None` for one that is a field of the form.
