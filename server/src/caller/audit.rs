@@ -70,6 +70,9 @@ impl Reports {
     }
 }
 
+/// Maximum length of what an action was about, in characters.
+const MAX_OBJECT_CHARS: usize = 300;
+
 /// Writes the log line and adds the report.
 pub fn record(caller: &Caller, action: &str, cluster: Uuid, object: &str, outcome: Outcome) {
     record_with(caller, action, cluster, object, outcome, None);
@@ -86,6 +89,8 @@ pub fn record_with(
     candidate: Option<Candidate>,
 ) {
     let identity = caller.identity();
+    // it may be what a user typed
+    let object = shortened(object);
     tracing::info!(
         target: "audit",
         request_id = caller.request_id(),
@@ -104,6 +109,13 @@ pub fn record_with(
         outcome: outcome.reported(),
         candidate,
     });
+}
+
+fn shortened(object: &str) -> &str {
+    match object.char_indices().nth(MAX_OBJECT_CHARS) {
+        Some((end, _)) => &object[..end],
+        None => object,
+    }
 }
 
 /// Adds a request's reports to its response.

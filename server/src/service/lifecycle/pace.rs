@@ -10,9 +10,9 @@ const IDLE: u64 = 15;
 const MAX_PAUSE: u64 = 30;
 /// For how long a viewer counts as one after a request.
 const WATCHED: u64 = 10;
-/// For how long a running operation is followed without a viewer. The token of the last viewer may end
-/// before.
-const MAX_UNWATCHED: u64 = 900;
+/// For how long a running operation is followed without a viewer, with the token of the last one: long
+/// enough for a page that is loaded again or opened by a colleague.
+const MAX_UNWATCHED: u64 = 120;
 
 /// What the pace depends on. Times are in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -71,7 +71,8 @@ mod tests {
         assert_eq!(pause(running(0)), Some(2));
         assert_eq!(pause(running(10)), Some(2));
         assert_eq!(pause(running(11)), Some(15));
-        assert_eq!(pause(running(901)), None);
+        assert_eq!(pause(running(120)), Some(15));
+        assert_eq!(pause(running(121)), None);
     }
 
     #[test]

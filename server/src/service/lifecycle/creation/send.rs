@@ -15,6 +15,7 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{CreationForm, CreationOutcome};
 use portico_lifecycle::{
@@ -26,7 +27,7 @@ use portico_store::{
     Store, StoreError,
 };
 use serde_json::{Map, Value};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
@@ -36,6 +37,10 @@ const PATIENCE: Duration = Duration::from_secs(25);
 const LEASE: SignedDuration = SignedDuration::from_secs(95);
 /// Maximum number of runs at once in one process: each may wait for some minutes.
 static RUNS: Semaphore = Semaphore::const_new(64);
+/// Maximum number of runs at once of one project, so that it cannot use all of them.
+const MAX_RUNS_OF_PROJECT: usize = 8;
+/// The runs of this process by project.
+static RUNS_OF_PROJECTS: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
 /// A specification of some hundred node groups.
 const MAX_SPECIFICATION_BYTES: usize = 64 * 1024;
 
@@ -70,6 +75,33 @@ pub async fn create(
     creation.start(PATIENCE).await
 }
 
+/// The permission of a project for one run; given back when it is dropped.
+struct ProjectSlot(String);
+
+impl ProjectSlot {
+    fn acquire(project_id: &str) -> Option<Self> {
+        let mut runs = RUNS_OF_PROJECTS.lock();
+        let count = runs.entry(project_id.to_owned()).or_default();
+        if *count >= MAX_RUNS_OF_PROJECT {
+            return None;
+        }
+        *count += 1;
+        Some(Self(project_id.to_owned()))
+    }
+}
+
+impl Drop for ProjectSlot {
+    fn drop(&mut self) {
+        let mut runs = RUNS_OF_PROJECTS.lock();
+        if let Some(count) = runs.get_mut(&self.0) {
+            *count -= 1;
+            if *count == 0 {
+                runs.remove(&self.0);
+            }
+        }
+    }
+}
+
 /// All that one request for a cluster needs, so that it can outlive the request of the page.
 pub struct Creation {
     pub key: AttemptKey,
@@ -85,7 +117,11 @@ impl Creation {
     /// # Errors
     /// If nothing was sent.
     pub async fn start(self, patience: Duration) -> Result<CreationOutcome, ServiceError> {
-        let slot = RUNS.try_acquire().map_err(|_| {
+        let slots = RUNS
+            .try_acquire()
+            .ok()
+            .zip(ProjectSlot::acquire(&self.key.project_id));
+        let slots = slots.ok_or_else(|| {
             ServiceError::new(
                 UiErrorKind::Unavailable,
                 "Many clusters are being created at the moment.",
@@ -94,7 +130,7 @@ impl Creation {
         })?;
         // a page that is closed or loaded again must not lose the answer of Magnum
         let run = tokio::spawn(async move {
-            let _slot = slot;
+            let _slots = slots;
             self.run().await
         });
         match tokio::time::timeout(patience, run).await {
@@ -322,5 +358,23 @@ mod tests {
         for end in [LEASE, SEARCH_TIME] {
             assert!(end > MAX_REQUEST_TIME, "{end:?}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_cannot_use_all_runs() {
+        let project = "send-tests";
+        let slots: Vec<_> = (0..MAX_RUNS_OF_PROJECT)
+            .map(|_| ProjectSlot::acquire(project).unwrap())
+            .collect();
+        assert!(ProjectSlot::acquire(project).is_none());
+        assert!(ProjectSlot::acquire("send-tests-other").is_some());
+        drop(slots);
+        assert!(ProjectSlot::acquire(project).is_some());
+        assert!(!RUNS_OF_PROJECTS.lock().contains_key(project));
     }
 }

@@ -22,8 +22,10 @@ const CONFIRMED: u32 = 60;
 const CONFIRMED_IN_OUTAGE: u32 = 900;
 /// Age from which a viewer does not get the last answer, but waits for a new one.
 const MAX_AGE: u32 = 20;
-/// How long node groups are used again while the cluster does not change.
+/// How long node groups are used again while the cluster changes nothing of its record.
 const GROUPS_AGE: u32 = 10;
+/// The same while nothing runs: only a group of which Magnum does not report a change is read later.
+const SETTLED_GROUPS_AGE: u32 = 60;
 
 /// What the pages show of a cluster.
 #[derive(Clone, Debug)]
@@ -169,9 +171,14 @@ impl State {
         let is_same = self.seen.as_ref().is_some_and(|seen| {
             seen.cluster.status == cluster.status && seen.cluster.updated_at == cluster.updated_at
         });
+        let age = if cluster.status.is_in_progress() {
+            GROUPS_AGE
+        } else {
+            SETTLED_GROUPS_AGE
+        };
         let is_young = self
             .groups_read
-            .is_some_and(|read| read.elapsed() < second * GROUPS_AGE);
+            .is_some_and(|read| read.elapsed() < second * age);
         !(is_same && is_young)
     }
 
