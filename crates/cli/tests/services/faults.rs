@@ -90,7 +90,7 @@ async fn a_deletion_without_magnum_at_any_step_sends_nothing_and_is_repeated_lat
 }
 
 #[tokio::test]
-async fn without_keystone_nothing_is_sent_and_the_command_says_so() {
+async fn without_keystone_nothing_is_sent_and_the_outage_is_reported() {
     Tenant::run(|tenant| async move {
         let name = tenant.name("no-keystone");
         let (person, _, keystone) = tenant.through_both(Rules::default(), None).await;
