@@ -359,11 +359,6 @@ mod tests {
             assert!(end > MAX_REQUEST_TIME, "{end:?}");
         }
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     #[test]
     fn a_project_cannot_use_all_runs() {

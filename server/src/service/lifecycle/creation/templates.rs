@@ -221,7 +221,7 @@ mod tests {
             today: date(2026, 1, 1),
             usual_seconds: &|_| Some(300),
         };
-        cards(templates, &sources)
+        cards(templates, &sources, &Drivers::default())
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::state::{Details, Seen, State, View};
 use super::{Accepted, POLLERS, POLLS, Shared};
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use portico_cluster_operations::mapping;
+use portico_cluster_operations::{Clients, mapping};
 use portico_lifecycle::{
     model::{Cluster, NodeGroup},
     progress::Outcome,
