@@ -345,7 +345,7 @@ impl Creation {
 
 #[cfg(test)]
 mod tests {
-    use super::LEASE;
+    use super::{LEASE, MAX_RUNS_OF_PROJECT, ProjectSlot, RUNS_OF_PROJECTS};
     use portico_lifecycle::idempotency::{MAX_REQUEST_TIME, SEARCH_TIME};
     use portico_openstack::rest::ServiceOptions;
     use std::time::Duration;
