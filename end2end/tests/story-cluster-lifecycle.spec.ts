@@ -122,7 +122,7 @@ test.describe("with Magnum", () => {
       await expect(page).toHaveURL(/view=delete$/);
       await expect(title(page)).toHaveText("Delete cluster");
       await expect(title(page)).toBeFocused();
-      for (const group of [/^Is deleted \([1-9]/, /^Depends on /, /^Stays, and may cost \(/]) await expect(page.getByRole("heading", { name: group })).toBeVisible();
+      for (const group of [/^Will be deleted \([1-9]/, /^Depends on /, /^Remains and may incur costs \(/]) await expect(page.getByRole("heading", { name: group })).toBeVisible();
       const send = page.getByRole("button", { name: "Delete cluster" });
       const typed = page.getByLabel(`Type ${name} to confirm`);
       await expect(send).toBeDisabled();
@@ -135,7 +135,7 @@ test.describe("with Magnum", () => {
 
       // over the page of its progress
       await expect(page).toHaveURL(/view=leftovers$/, { timeout: 120_000 });
-      await expect(title(page)).toHaveText("What is left");
+      await expect(title(page)).toHaveText("Leftovers");
       await expect(page.getByRole("heading", { name: "Nothing is left" })).toBeVisible({ timeout: 60_000 });
       await look(page, "4-leftovers");
       // its record is removed with that

@@ -4,7 +4,7 @@ use crate::{
     ui::{Card, CopyButton, DescriptionList, Icon, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{FailureAction, FailureCard, FailureStep, Operation};
+use portico_domain::panel::lifecycle::{FailureAction, FailureCard, Operation};
 use uuid::Uuid;
 
 /// Returns the card of a failure or blockage of a cluster's operation.
@@ -19,12 +19,26 @@ pub fn card(failure: FailureCard, operation: &Operation, cluster: Uuid, project:
     if let Some(id) = failure.request_id {
         facts.push(("Request ID".to_owned(), request_id(id)));
     }
-    let steps = failure
+    let (links, others): (Vec<_>, Vec<_>) = failure
         .next_steps
         .into_iter()
+        .map(|step| {
+            let href = address(step.action, operation, cluster, project);
+            (step.label, href)
+        })
+        .partition(|(_, href)| href.is_some());
+    let steps = links
+        .into_iter()
         .enumerate()
-        .map(|(index, step)| next_step(step, index == 0, operation, cluster, project))
+        .map(|(index, (label, href))| next_step(label, href, index == 0))
         .collect_view();
+    let others = others
+        .into_iter()
+        .map(|(label, _)| view! { <li>{label}</li> })
+        .collect::<Vec<_>>();
+    let others = (!others.is_empty()).then(|| {
+        view! { <ul class="notes" aria-label="What else helps">{others}</ul> }
+    });
     let faults = failure
         .faults
         .into_iter()
@@ -56,6 +70,7 @@ pub fn card(failure: FailureCard, operation: &Operation, cluster: Uuid, project:
                     <ul class="flex flex-wrap items-center gap-2" aria-label="Next steps">
                         {steps}
                     </ul>
+                    {others}
                     {raw}
                 </div>
             </Card>
@@ -75,21 +90,9 @@ pub fn request_id(id: String) -> AnyView {
     .into_any()
 }
 
-fn next_step(
-    step: FailureStep,
-    is_first: bool,
-    operation: &Operation,
-    cluster: Uuid,
-    project: &str,
-) -> AnyView {
+fn next_step(label: String, href: Option<String>, is_first: bool) -> AnyView {
     let class = if is_first { "btn btn-primary" } else { "btn" };
-    match address(step.action, operation, cluster, project) {
-        Some(href) => view! {
-            <li><a class=class href=href>{step.label}</a></li>
-        }
-        .into_any(),
-        None => view! { <li class="wrap-anywhere">{step.label}</li> }.into_any(),
-    }
+    view! { <li><a class=class href=href>{label}</a></li> }.into_any()
 }
 
 /// Returns the address of the page on which a step is carried out; `None` for one outside of these pages.

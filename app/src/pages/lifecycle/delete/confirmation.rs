@@ -156,7 +156,7 @@ pub fn outcome(
             view! {
                 <Banner tone=Tone::Ok alert=true>
                     <p class="font-semibold">"Magnum no longer has this cluster."</p>
-                    <p><a href=href>"Show what is left"</a></p>
+                    <p><a href=href>"Show leftovers"</a></p>
                 </Banner>
             }
             .into_any()

@@ -11,8 +11,8 @@ use portico_domain::panel::lifecycle::{Check, CheckLevel, DeletionInventory, Del
 pub fn view(inventory: DeletionInventory) -> AnyView {
     let groups = [
         (
-            "Is deleted",
-            "Nothing but the cluster's record.",
+            "Will be deleted",
+            "Only the cluster's record.",
             inventory.goes,
         ),
         (
@@ -20,7 +20,7 @@ pub fn view(inventory: DeletionInventory) -> AnyView {
             "Nothing.",
             inventory.depends,
         ),
-        ("Stays, and may cost", "Nothing.", inventory.stays),
+        ("Remains and may incur costs", "Nothing.", inventory.stays),
     ]
     .map(|(title, nothing, items)| group(title, nothing, items))
     .collect_view();

@@ -15,7 +15,7 @@ use portico_domain::panel::lifecycle::{ActionOffer, Fate, LeftoverItem, Leftover
 use std::time::Duration;
 use uuid::Uuid;
 
-const TITLE: &str = "What is left";
+const TITLE: &str = "Leftovers";
 /// Time between two looks while Magnum still has the cluster.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -172,7 +172,7 @@ fn content(found: Leftovers, search: Search) -> AnyView {
         let rows = found.items.into_iter().map(row).collect_view();
         view! {
             <div class="mt-4">
-                <Card title="Still there" flush=true><ul class="rows">{rows}</ul></Card>
+                <Card title="Still exists" flush=true><ul class="rows">{rows}</ul></Card>
             </div>
         }
         .into_any()
