@@ -62,8 +62,11 @@ export async function deleteProject(id: string) {
 }
 
 /** Gives a role in a project that no seed made. */
-export async function giveRoleIn(user: string, project: string, role: RoleName) {
-  mustBe(await administer("PUT", `/projects/${project}/users/${user}/roles/${roleId(role)}`), 204);
+/** Any role of the cloud, by its name. */
+export async function giveRoleIn(user: string, project: string, role: string) {
+  const found = mustBe(await administer("GET", `/roles?name=${encodeURIComponent(role)}`), 200);
+  const [{ id }] = JSON.parse(found.body).roles;
+  mustBe(await administer("PUT", `/projects/${project}/users/${user}/roles/${id}`), 204);
 }
 
 /** A token of a user in a project, for requests to the other services of the cloud. */

@@ -3,7 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
-use crate::idempotency::{Attempt, Candidate, Decision, LostResponse, SEARCH_TIME, decide};
+use crate::idempotency::{
+    Attempt, Candidate, Decision, Delivery, LostResponse, SEARCH_TIME, decide,
+};
 
 /// For how long Magnum may be unable to list clusters: a minute longer than a lost request is looked
 /// for.
@@ -90,7 +92,11 @@ pub async fn create_once<P: CreationEnvironment>(
     let uuid = loop {
         let found = match environment.clusters().await {
             Ok(found) => Some(found),
-            Err(ListError::Outage(_)) if environment.now().duration_since(began) <= MAX_OUTAGE => {
+            // what was sent may have had its effect; before that, the user can try again
+            Err(ListError::Outage(_))
+                if attempt.delivery != Delivery::NotSent
+                    && environment.now().duration_since(began) <= MAX_OUTAGE =>
+            {
                 None
             }
             Err(ListError::Outage(error) | ListError::Final(error)) => {

@@ -190,7 +190,7 @@ fn choose<'a>(templates: &'a [Template], wanted: &str) -> Result<&'a Template, C
 }
 
 /// Returns whether a version such as `v1.32.1` is the wanted one; `v1.32` and `1.32` are its beginning.
-fn is_version(version: &str, wanted: &str) -> bool {
+pub fn is_version(version: &str, wanted: &str) -> bool {
     let version = version.trim_start_matches('v');
     let wanted = wanted.trim_start_matches('v');
     let rest = version.strip_prefix(wanted);

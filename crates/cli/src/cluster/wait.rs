@@ -3,6 +3,7 @@ use super::arguments::{SharedArgs, duration};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
+use super::upgrade::is_version;
 use clap::Args;
 use jiff::SignedDuration;
 use portico_cluster_operations::explanation;
@@ -47,7 +48,7 @@ pub enum Condition {
     Deleted,
     /// It is complete with so many workers.
     Nodes(u32),
-    /// Magnum reports this version of Kubernetes.
+    /// Magnum reports this version of Kubernetes, or one that begins so.
     Version(String),
 }
 
@@ -84,7 +85,7 @@ impl Condition {
             Self::Nodes(wanted) => is_complete && cluster.node_count == Some(*wanted),
             Self::Version(wanted) => {
                 let version = cluster.coe_version.as_deref().unwrap_or_default();
-                is_complete && version.trim_start_matches('v') == wanted.trim_start_matches('v')
+                is_complete && is_version(version, wanted)
             }
         }
     }

@@ -107,12 +107,33 @@ async fn without_keystone_nothing_is_sent_and_the_outage_is_reported() {
     .await;
 }
 
+/// Returns the words of a creation with a label, which waits.
+fn slow<'a>(name: &'a str, label: &'a str) -> [&'a str; 11] {
+    [
+        "create",
+        name,
+        "-t",
+        FULL,
+        "--keypair",
+        "ops",
+        "--workers",
+        "1",
+        "--set",
+        label,
+        "--wait",
+    ]
+}
+
 /// Runs a command, and stops Magnum for a moment while it waits.
 async fn with_outage(person: &Person, proxy: &ServiceProxy, words: &[&str]) -> CommandOutput {
     let outage = async {
-        while proxy.changes().is_empty() {
-            sleep(Duration::from_millis(100)).await;
-        }
+        let sent = async {
+            while proxy.changes().is_empty() {
+                sleep(Duration::from_millis(100)).await;
+            }
+        };
+        // a command that sends nothing ends by itself, and shows why
+        let _ = tokio::time::timeout(Duration::from_secs(15), sent).await;
         // it looks every two seconds
         sleep(Duration::from_secs(1)).await;
         proxy.set_down(true);
@@ -127,7 +148,7 @@ async fn an_outage_of_magnum_while_a_command_waits_is_ridden_out() {
     Tenant::run(|tenant| async move {
         let (person, proxy) = tenant.through(Rules::default()).await;
         let name = tenant.name("outage");
-        let words = create(&name, &["--set", "sim_seconds=8", "--wait"]);
+        let words = slow(&name, "sim_seconds=8");
         let ran = with_outage(&person, &proxy, &words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert_eq!(ran.err.matches("looking again").count(), 1, "{}", ran.err);
@@ -165,7 +186,7 @@ async fn a_creation_that_outlives_its_tokens_signs_in_again_and_is_made_once() {
     Tenant::run(|tenant| async move {
         let (person, magnum, keystone) = tenant.through_both(Rules::default(), None).await;
         let name = tenant.name("tokens");
-        let words = create(&name, &["--set", "sim_seconds=15", "--wait"]);
+        let words = slow(&name, "sim_seconds=15");
         let ends = async {
             for _ in 0..2 {
                 sleep(Duration::from_secs(6)).await;
@@ -201,7 +222,7 @@ async fn a_token_that_cannot_be_renewed_ends_the_wait_and_not_the_creation() {
             person.set(name, value);
         }
         let name = tenant.name("fixed");
-        let words = create(&name, &["--set", "sim_seconds=6", "--wait"]);
+        let words = slow(&name, "sim_seconds=6");
         let ends = async {
             sleep(Duration::from_secs(3)).await;
             let url = tenant.env.get("KEYSTONE_URL").unwrap();

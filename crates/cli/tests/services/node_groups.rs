@@ -112,6 +112,13 @@ async fn case_29_a_second_change_waits_for_the_first_one() {
         let made = tenant.make_complete(&name, FULL, &labels).await;
         let ran = tenant.cluster(&["resize", &name, "3"]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
+        let running = ["wait", &name, "--for", "nodes=99", "--timeout", "1s"];
+        while !tenant
+            .cluster(&running)
+            .await
+            .err
+            .contains("UPDATE_IN_PROGRESS")
+        {}
         // without waiting it is refused
         let ran = tenant.cluster(&["resize", &name, "2", "--yes"]).await;
         assert_eq!(ran.code, 4, "{}", ran.err);
