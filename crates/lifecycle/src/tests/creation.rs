@@ -177,10 +177,20 @@ fn a_refused_request_is_forgotten() {
 
 #[test]
 fn nothing_is_sent_without_a_list_and_the_wait_for_one_ends() {
+    let outage = || (0..120).map(|_| Err(ListError::Outage("503"))).collect();
+    // nothing was sent that could be lost
     let mut fake = Fake::new();
-    fake.lists = (0..120).map(|_| Err(ListError::Outage("503"))).collect();
+    fake.lists = outage();
+    assert_eq!(fake.run(), Err(CreationError::Call("503")));
+    assert_eq!((fake.seconds, fake.calls.len()), (0, 0));
+    let mut fake = Fake::new();
+    let mut sent = Attempt::new("m1", "shop");
+    sent.begin_sending(fake.now());
+    fake.stored = Some(sent);
+    fake.lists = outage();
     assert_eq!(fake.run(), Err(CreationError::Call("503")));
     assert!((185..195).contains(&fake.seconds), "{}", fake.seconds);
+    assert!(fake.requests.is_empty());
     let mut fake = Fake::new();
     fake.lists.push_back(Err(ListError::Final("403")));
     assert_eq!(fake.run(), Err(CreationError::Call("403")));
