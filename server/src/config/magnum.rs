@@ -19,6 +19,43 @@ pub struct MagnumConfig {
     /// magnum-capi-helm and magnum-cluster-api are; what such a driver supports is then not known.
     #[serde(default)]
     pub drivers: BTreeMap<String, DriverFamily>,
+    /// Roles of the cloud that Magnum's policy treats as its own ones.
+    #[serde(default)]
+    pub roles: MagnumRoles,
+}
+
+/// `[magnum.roles]`: names of further Keystone roles to which the cloud's policy gives the rights that
+/// Magnum's default policy gives to `reader`, `member` and `admin`. The panel offers what these roles
+/// permit; Magnum's own answer decides.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MagnumRoles {
+    /// Names of roles that may see clusters.
+    #[serde(default)]
+    pub reader: Vec<String>,
+    /// Names of roles that may create, change and delete clusters.
+    #[serde(default)]
+    pub member: Vec<String>,
+    /// Names of roles of administrators of the cloud.
+    #[serde(default)]
+    pub admin: Vec<String>,
+}
+
+impl MagnumRoles {
+    /// Returns the roles of Magnum's default policy that a user has with these roles, besides them.
+    pub fn of(&self, roles: &[String]) -> Vec<String> {
+        let has = |names: &[String]| roles.iter().any(|role| names.contains(role));
+        let (is_member, is_reader) = (has(&self.member), has(&self.reader));
+        [
+            ("reader", is_reader || is_member),
+            ("member", is_member),
+            ("admin", has(&self.admin)),
+        ]
+        .into_iter()
+        .filter(|(_, is_held)| *is_held)
+        .map(|(name, _)| name.to_owned())
+        .collect()
+    }
 }
 
 /// Drivers that behave alike.
@@ -58,6 +95,17 @@ impl MagnumConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn roles_of_the_cloud_have_the_rights_of_those_of_magnum() {
+        let config: MagnumConfig =
+            toml::from_str("[roles]\nmember = [\"k8s_admin\"]\nreader = [\"k8s_viewer\"]\n")
+                .unwrap();
+        let of = |role: &str| config.roles.of(&[role.to_owned()]);
+        assert_eq!(of("k8s_admin"), ["reader", "member"]);
+        assert_eq!(of("k8s_viewer"), ["reader"]);
+        assert!(of("member").is_empty());
+    }
 
     #[test]
     fn drivers_are_read_by_their_names() {

@@ -104,6 +104,7 @@ async fn magnum(
             clients,
             keystone,
             section: section.clone(),
+            roles: config.magnum.roles.clone(),
             attempts: Arc::new(StoredAttempts::new(store)),
         }),
     })

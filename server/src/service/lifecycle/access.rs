@@ -3,7 +3,7 @@
 use super::{attempts::Attempts, error, feeds::Feeds, viewer::Viewer};
 use crate::{
     caller::Caller,
-    config::enrolment::EnrolmentConfig,
+    config::{enrolment::EnrolmentConfig, magnum::MagnumRoles},
     kube::KubeError,
     service::{Services, error::ServiceError},
 };
@@ -40,6 +40,7 @@ const MAX_CLUSTERS: u64 = 10_000;
 pub struct MagnumAccess {
     pub(super) clients: Clients,
     pub(super) section: EnrolmentConfig,
+    roles: MagnumRoles,
     pub(super) attempts: Arc<dyn Attempts>,
     pub(super) feeds: Feeds,
     /// Clusters whose API servers have authenticated a user with kube-auth.
@@ -65,6 +66,8 @@ pub struct MagnumParts {
     pub clients: Clients,
     pub keystone: keystone::Client,
     pub section: EnrolmentConfig,
+    /// Roles of the cloud that have the rights of those of Magnum's policy.
+    pub roles: MagnumRoles,
     pub attempts: Arc<dyn Attempts>,
 }
 
@@ -75,6 +78,7 @@ impl MagnumAccess {
             feeds: Feeds::new(parts.clients.clone(), Arc::clone(&parts.attempts)),
             clients: parts.clients,
             section: parts.section,
+            roles: parts.roles,
             attempts: parts.attempts,
             configured: clusters(CONFIGURED_TTL),
             unconfigured: clusters(UNCONFIGURED_TTL),
@@ -97,7 +101,7 @@ impl MagnumAccess {
             return Err(KubeError::NoToken.into());
         };
         let token = self.scoped(&keystone.token, &project.id).await?;
-        Ok(Viewer::new(token, caller.identity()))
+        Ok(Viewer::new(token, caller.identity(), &self.roles))
     }
 
     /// Returns the usual duration of a creation with a template in seconds, from those that were observed;

@@ -272,6 +272,7 @@ mod tests {
     use super::super::stand_in::{Mode, StandIn};
     use super::super::{error::tests::failed, fixtures};
     use super::*;
+    use crate::config::magnum::MagnumRoles;
     use portico_openstack::rest::{Cut, VersionRange};
     use portico_openstack::{KeystoneConfig, keystone};
     use serde_json::json;
@@ -323,6 +324,7 @@ mod tests {
             clients: magnum.clients.clone(),
             keystone: keystone::Client::new(&keystone).unwrap(),
             section: serde_json::from_value(section).unwrap(),
+            roles: MagnumRoles::default(),
             attempts: Arc::new(NoAttempts),
         });
         let root = magnum.viewer("root", &["admin"]);

@@ -1,4 +1,5 @@
 //! The user who asks, as Magnum knows them.
+use crate::config::magnum::MagnumRoles;
 use portico_domain::identity::Identity;
 use portico_lifecycle::rights::{Call, Caller, Owner, Permission, permission};
 use portico_openstack::{magnum, rest::ScopedToken};
@@ -13,13 +14,16 @@ pub struct Viewer {
 }
 
 impl Viewer {
-    /// Returns the user of a token of the identity's project.
-    pub fn new(token: ScopedToken, identity: &Identity) -> Self {
+    /// Returns the user of a token of the identity's project. `of_cloud` are roles that have the rights of
+    /// those of Magnum's policy.
+    pub fn new(token: ScopedToken, identity: &Identity, of_cloud: &MagnumRoles) -> Self {
         let roles = identity.roles.iter().map(|role| role.name.clone());
+        let mut roles: Vec<_> = roles.collect();
+        roles.extend(of_cloud.of(&roles));
         Self {
             token,
             user_id: identity.user.id.clone(),
-            roles: roles.collect(),
+            roles,
         }
     }
 
