@@ -1,4 +1,8 @@
 //! The grammar of `portico cluster`.
+mod specification;
+
+pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
+
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
 use super::export::ExportArgs;
 use super::health::HealthArgs;
@@ -10,7 +14,6 @@ use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use portico_cluster_operations::Drivers;
 use portico_lifecycle::driver::Family;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Create, watch, change and delete clusters of your cloud (OpenStack Magnum)
@@ -200,147 +203,6 @@ pub struct ChangeArgs {
 pub struct ShowArgs {
     /// Name or UUID
     pub cluster: String,
-    #[command(flatten)]
-    pub shared: SharedArgs,
-}
-
-/// Create a cluster, once: a lost response never makes a second one
-///
-/// Checks the specification, the quotas and what the driver supports before anything is sent. Options that
-/// are left out have the template's values. Labels are merged with those of the template. On a terminal it
-/// waits and shows the steps; --no-wait returns at once.
-#[derive(Args, Debug, Default)]
-#[command(after_help = "\
-Examples:
-  portico cluster create shop -t k8s-1.32 --masters 3 --workers 3 --keypair ops
-  portico cluster create shop -t k8s-1.32 --api 198.51.100.0/24 --set auto_healing_enabled=true
-  portico cluster create shop -t k8s-1.32 --dry-run              # plan, labels, quota, checks; sends nothing
-  portico cluster create shop -t k8s-1.32 --dry-run -o yaml      # the file with every default filled in
-  portico cluster create -f shop.yaml --wait --timeout 90m
-  portico cluster create --json body.json                        # the body of Magnum's POST /clusters")]
-pub struct CreateArgs {
-    /// The name of the cluster
-    #[arg(required_unless_present_any = ["file", "json"], conflicts_with_all = ["file", "json"])]
-    pub name: Option<String>,
-    /// The template (name or UUID); see `portico cluster templates`
-    #[arg(long, short, value_name = "TEMPLATE", required_unless_present_any = ["file", "json"])]
-    pub template: Option<String>,
-    /// Nodes of the control plane: 1, 3 or 5
-    #[arg(long, value_name = "NUMBER")]
-    pub masters: Option<u32>,
-    /// Worker nodes
-    #[arg(long, value_name = "NUMBER")]
-    pub workers: Option<u32>,
-    /// The flavor of the workers
-    #[arg(long, value_name = "FLAVOR")]
-    pub flavor: Option<String>,
-    /// The flavor of the control plane
-    #[arg(long, value_name = "FLAVOR")]
-    pub master_flavor: Option<String>,
-    /// The key pair for SSH to the nodes
-    #[arg(long, value_name = "NAME")]
-    pub keypair: Option<String>,
-    /// An existing network for the nodes
-    #[arg(long, value_name = "NETWORK")]
-    pub network: Option<String>,
-    /// A subnet of that network
-    #[arg(long, value_name = "SUBNET", requires = "network")]
-    pub subnet: Option<String>,
-    /// From where the Kubernetes API can be reached: public, private, or networks that may
-    #[arg(long, value_name = "public|private|CIDR,...")]
-    pub api: Option<String>,
-    /// The availability zone of the servers
-    #[arg(long, value_name = "ZONE")]
-    pub zone: Option<String>,
-    /// A label, over the template's; may be repeated
-    #[arg(long = "set", value_name = "LABEL=VALUE")]
-    pub labels: Vec<String>,
-    /// Minutes after which Magnum gives up, where the driver respects it
-    #[arg(long, value_name = "MINUTES")]
-    pub create_timeout: Option<u32>,
-    /// Why, for the file's annotations
-    #[arg(long, value_name = "TEXT")]
-    pub reason: Option<String>,
-    /// A file that describes the cluster (YAML or JSON); `-` is standard input
-    #[arg(long, short, value_name = "FILE", conflicts_with = "json", conflicts_with_all = OPTIONS)]
-    pub file: Option<PathBuf>,
-    /// The body of Magnum's `POST /clusters` as it is; `-` is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = OPTIONS)]
-    pub json: Option<PathBuf>,
-    /// Show plan, labels, quota, checks and request; send nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Forget an earlier run for this name whose response was lost, and send another request
-    #[arg(long)]
-    pub new_attempt: bool,
-    #[command(flatten)]
-    pub waiting: WaitArgs,
-    #[command(flatten)]
-    pub shared: SharedArgs,
-}
-
-/// The options that describe the cluster; a file does so in their place.
-const OPTIONS: [&str; 13] = [
-    "template",
-    "masters",
-    "workers",
-    "flavor",
-    "master_flavor",
-    "keypair",
-    "network",
-    "subnet",
-    "api",
-    "zone",
-    "labels",
-    "create_timeout",
-    "reason",
-];
-
-/// Create or change a cluster so that it is as a file describes it
-///
-/// The steps are carried out one after another; each begins when the cluster is settled. What Magnum cannot
-/// change is never recreated: then nothing is changed, and the exit code is 4. A file that is applied twice
-/// sends nothing the second time.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  portico cluster apply -f shop.yaml --dry-run     # exit code 1: it would change something
-  portico cluster apply -f shop.yaml
-  portico cluster apply -f shop.yaml --prune       # also deletes node groups that the file does not have")]
-pub struct ApplyArgs {
-    /// The file (YAML or JSON); `-` is standard input
-    #[arg(long, short, value_name = "FILE")]
-    pub file: PathBuf,
-    /// Delete node groups that the file does not have
-    #[arg(long)]
-    pub prune: bool,
-    /// Show the steps; send nothing. Exit code 1: it would change something
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask before nodes are removed
-    #[arg(long, short)]
-    pub yes: bool,
-    /// Forget an earlier run for this name whose response was lost, and send another request
-    #[arg(long)]
-    pub new_attempt: bool,
-    /// Stop waiting for a step after this time, such as 90s, 60m or 2h; the step continues
-    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
-    pub timeout: Duration,
-    #[command(flatten)]
-    pub shared: SharedArgs,
-}
-
-/// Compare a cluster with a file: exit code 0 if they agree, 1 if not
-#[derive(Args, Debug)]
-#[command(after_help = "Example:
-  portico cluster diff -f shop.yaml || portico cluster apply -f shop.yaml")]
-pub struct DiffArgs {
-    /// The file (YAML or JSON); `-` is standard input
-    #[arg(long, short, value_name = "FILE")]
-    pub file: PathBuf,
-    /// Count node groups that the file does not have as differences
-    #[arg(long)]
-    pub prune: bool,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
