@@ -3,6 +3,7 @@
 //! the requests of a plan's steps. The command line and the panel share it; neither a token nor any
 //! state is stored here.
 pub mod clients;
+pub mod conductor;
 pub mod drivers;
 pub mod explanation;
 pub mod items;

@@ -9,6 +9,7 @@ mod attempts;
 mod card;
 #[cfg(test)]
 mod changing_magnum;
+mod conductor;
 mod creation;
 mod deletion;
 mod durations;

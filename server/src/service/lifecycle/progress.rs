@@ -1,6 +1,7 @@
 //! The running operation of a cluster, read by one poller for all of its viewers.
 use super::{
     card,
+    conductor::has_conductor,
     enrolment_state::{self, Examined},
     error,
     feeds::{Accepted, View},
@@ -14,6 +15,7 @@ use crate::{
     service::{Services, error::ServiceError},
 };
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::{Clients, conductor::NO_CONDUCTOR};
 use portico_domain::panel::lifecycle::{
     ClusterProgress, EnrolmentState, Operation, ProgressOutcome, ProgressStep, ProgressUpdate,
     StepState,
@@ -62,7 +64,8 @@ pub async fn progress(
     let enrolment = enrolment_state::of(services, clusters, caller, &viewer, examined).await;
     let typical = access.feeds.durations().typical(&view.model.template);
     let now = Timestamp::now();
-    let content = content(&view, &viewer, (enrolment, origin), &typical, now);
+    let mut content = content(&view, &viewer, (enrolment, origin), &typical, now);
+    name_missing_conductor(&access.clients, &viewer, &mut content).await;
     let is_known = version == Some(content.version.as_str());
     Ok(ProgressUpdate {
         now: now.as_second(),
@@ -140,6 +143,18 @@ fn content(
     };
     content.version = version_of(&content);
     content
+}
+
+/// Adds to a request on which Magnum does not act that no conductor answers, where the user may know it.
+async fn name_missing_conductor(clients: &Clients, viewer: &Viewer, content: &mut ClusterProgress) {
+    let ProgressOutcome::NotActedOn(text) = &mut content.outcome else {
+        return;
+    };
+    if has_conductor(clients, viewer).await == Some(false) {
+        text.push(' ');
+        text.push_str(NO_CONDUCTOR);
+        content.version = version_of(&*content);
+    }
 }
 
 /// Returns a version of a content: the same content has the same in every replica.

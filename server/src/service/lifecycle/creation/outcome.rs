@@ -1,6 +1,7 @@
 //! How a creation ended, in words.
 use super::review::{self, ReadyReview};
 use crate::service::lifecycle::error::{self, sentence};
+use portico_cluster_operations::conductor::NO_CONDUCTOR;
 use portico_domain::panel::lifecycle::{
     Check, CheckLevel, CreationOutcome, CreationRefusal, FieldProblem, UnknownCreation,
 };
@@ -168,13 +169,17 @@ pub fn lost(lost: &LostResponse) -> CreationOutcome {
     })
 }
 
-/// Magnum accepted the cluster and has no record of it.
-pub fn not_recorded(uuid: &str) -> CreationOutcome {
+/// Magnum accepted the cluster and has no record of it. `has_conductor`: whether a conductor is up, if that
+/// is known.
+pub fn not_recorded(uuid: &str, has_conductor: Option<bool>) -> CreationOutcome {
+    let conductor = if has_conductor == Some(false) {
+        NO_CONDUCTOR
+    } else {
+        "If it stays so, ask the cloud's operator whether Magnum's conductor is running."
+    };
     CreationOutcome::Unknown(UnknownCreation {
         reason: format!("Magnum accepted the request and has no record of the cluster {uuid} yet."),
-        next_step: "Send it again in a minute: nothing is requested twice. If it stays so, ask the cloud's \
-                    operator whether Magnum's conductor is running."
-            .to_owned(),
+        next_step: format!("Send it again in a minute: nothing is requested twice. {conductor}"),
         candidates: candidates(&[uuid.to_owned()]),
     })
 }
@@ -223,6 +228,21 @@ mod tests {
             let found = refusal(ErrorKind::Invalid(text.to_owned()));
             let first = found.problems.first().map(|problem| problem.field.as_str());
             assert_eq!(first, field, "{text}");
+        }
+    }
+
+    #[test]
+    fn case_59_a_cluster_without_a_record_names_a_missing_conductor_where_it_is_known() {
+        let uuid = "900e3758-8071-430e-a8cf-5c48f428dc0e";
+        for (has_conductor, part) in [
+            (None, "ask the cloud's operator whether"),
+            (Some(true), "ask the cloud's operator whether"),
+            (Some(false), "No conductor of Magnum answers"),
+        ] {
+            let CreationOutcome::Unknown(found) = not_recorded(uuid, has_conductor) else {
+                panic!("the outcome is not known");
+            };
+            assert!(found.next_step.contains(part), "{}", found.next_step);
         }
     }
 

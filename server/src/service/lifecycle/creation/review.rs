@@ -5,7 +5,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{error, viewer::Viewer},
+        lifecycle::{conductor::has_conductor, error, viewer::Viewer},
     },
 };
 use portico_cluster_operations::{
@@ -23,10 +23,7 @@ use portico_lifecycle::{
     rights::Call,
     spec::{ClusterDocument, validate},
 };
-use portico_openstack::{
-    magnum::{Conductor, ConductorState},
-    rest::ErrorKind,
-};
+use portico_openstack::rest::ErrorKind;
 use serde_json::Value;
 
 /// A form, looked at with the services of the cloud.
@@ -179,16 +176,6 @@ pub async fn look(
         problems,
         document,
     })))
-}
-
-/// Returns whether a conductor of Magnum is up; `None`: only administrators may ask.
-async fn has_conductor(clients: &Clients, viewer: &Viewer) -> Option<bool> {
-    if viewer.refusal(Call::ListConductors, None).is_some() {
-        return None;
-    }
-    let conductors = clients.magnum.conductors(&viewer.token).await.ok()?.items;
-    let is_up = |one: &Conductor| one.state == ConductorState::Up && !one.disabled;
-    (!conductors.is_empty()).then(|| conductors.iter().any(is_up))
 }
 
 /// Returns all checks. What is wrong with single fields is one line: the engine's lines count the node

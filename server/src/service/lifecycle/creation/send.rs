@@ -10,7 +10,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{error, viewer::Viewer},
+        lifecycle::{conductor::has_conductor, error, viewer::Viewer},
     },
 };
 use app::error::UiErrorKind;
@@ -308,7 +308,10 @@ impl Creation {
         let may_exist = was_sent || (run.is_sent && !run.is_refused);
         match error {
             CreationError::Lost(lost) => Ok(outcome::lost(&lost)),
-            CreationError::NotRecorded(uuid) => Ok(outcome::not_recorded(&uuid)),
+            CreationError::NotRecorded(uuid) => {
+                let has_conductor = has_conductor(&self.clients, &self.viewer).await;
+                Ok(outcome::not_recorded(&uuid, has_conductor))
+            }
             CreationError::Call(RunError::Service(error)) if run.is_refused => {
                 Ok(outcome::refused(&error))
             }
