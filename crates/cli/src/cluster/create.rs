@@ -3,8 +3,9 @@ use super::apply;
 use super::arguments::CreateArgs;
 use super::connection::Connection;
 use super::console::Console;
-use super::creation::{AttemptFile, Attempts, create_once};
+use super::creation::{AttemptFile, Attempts, accepted, create_once};
 use super::error::ClusterError;
+use super::exit_code;
 use super::follow::{Following, follow};
 use super::review;
 use super::specification::Specification;
@@ -53,19 +54,57 @@ pub async fn create(
         attempt.forget().await?;
     }
     let uuid = send(connection, console, &review, &attempt).await?;
-    if waits {
-        wait(connection, console, &review, uuid, args.waiting.timeout).await?;
+    let sent = Sent {
+        args,
+        specification,
+        review: &review,
+        uuid,
+        waits,
+    };
+    let finished = finish(connection, console, &sent).await;
+    // the same command is likely to follow, and must not make a second cluster
+    if let Err(error) = &finished
+        && matches!(
+            error.exit_code(),
+            exit_code::UNAVAILABLE | exit_code::SIGN_IN
+        )
+    {
+        attempt.keep(&review.document.metadata.name, uuid).await?;
+        console.say(accepted(uuid));
     }
-    if has_further_steps {
-        let document = &specification.document;
-        apply::finish(connection, console, document, uuid, args.waiting.timeout).await?;
+    finished
+}
+
+/// A cluster that Magnum has accepted and recorded.
+struct Sent<'a> {
+    args: &'a CreateArgs,
+    specification: &'a Specification,
+    review: &'a Review,
+    uuid: Uuid,
+    waits: bool,
+}
+
+/// Waits for a new cluster, carries out what follows its creation, and prints it.
+async fn finish(
+    connection: &mut Connection,
+    console: &mut Console,
+    sent: &Sent<'_>,
+) -> Result<(), ClusterError> {
+    let (args, uuid) = (sent.args, sent.uuid);
+    let timeout = args.waiting.timeout;
+    if sent.waits {
+        wait(connection, console, sent.review, uuid, timeout).await?;
+    }
+    if sent.review.plan.steps.len() > 1 {
+        let document = &sent.specification.document;
+        apply::finish(connection, console, document, uuid, timeout).await?;
     }
     let created = connection
         .clients
         .magnum
         .cluster(&connection.token, uuid)
         .await?;
-    if !waits {
+    if !sent.waits {
         console.say(format!(
             "Magnum has accepted the cluster. Watch it with `portico cluster watch {uuid}`."
         ));

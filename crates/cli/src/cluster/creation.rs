@@ -5,6 +5,7 @@ use super::error::ClusterError;
 use crate::private_file;
 use crate::profile;
 use jiff::Timestamp;
+use portico_cluster_operations::conductor::has_conductor;
 use portico_lifecycle::creation::{CreationEnvironment, CreationError, ListError, SendError};
 use portico_lifecycle::idempotency::{Attempt, Candidate, MARKER_LABEL, SEARCH_TIME};
 use portico_openstack::magnum::NewCluster;
@@ -93,6 +94,22 @@ impl AttemptFile {
         self.remove()
     }
 
+    /// Stores that a cluster exists whose creation this run could not follow to its end, as a service was
+    /// gone: the same command then continues with it.
+    ///
+    /// # Errors
+    /// If the file cannot be locked or written.
+    pub async fn keep(&self, name: &str, uuid: Uuid) -> Result<(), ClusterError> {
+        let _lock = private_file::lock(&self.path).await?;
+        // another run may have begun meanwhile
+        if self.load()?.is_some() {
+            return Ok(());
+        }
+        let mut attempt = Attempt::new(Uuid::new_v4().to_string(), name);
+        attempt.accept(uuid.to_string());
+        self.store(&attempt)
+    }
+
     fn remove(&self) -> Result<(), ClusterError> {
         Ok(private_file::remove(&self.path)?)
     }
@@ -129,12 +146,28 @@ pub async fn create_once(
         file,
     };
     let created = portico_lifecycle::creation::create_once(&mut run, attempt, request).await;
-    let uuid = created.map_err(|error| match error {
-        CreationError::Call(error) => error,
-        CreationError::Lost(lost) => ClusterError::Lost(lost),
-        CreationError::NotRecorded(uuid) => ClusterError::NotRecorded { uuid },
-    })?;
-    parse(&uuid)
+    match created {
+        Ok(uuid) => parse(&uuid),
+        Err(CreationError::Call(error)) => Err(error),
+        Err(CreationError::Lost(lost)) => Err(ClusterError::Lost(lost)),
+        Err(CreationError::NotRecorded(uuid)) => {
+            let reason = match has_conductor(&connection.clients, &connection.token).await {
+                Some(false) => {
+                    "no conductor of Magnum answers, and the cluster appears once one does"
+                }
+                _ => "its conductor may be down, and the cluster may still appear",
+            };
+            Err(ClusterError::NotRecorded { uuid, reason })
+        }
+    }
+}
+
+/// Returns what a user is to know about an accepted cluster that could not be read.
+pub fn accepted(uuid: Uuid) -> String {
+    format!(
+        "Magnum has accepted the cluster {uuid}. Run the command again to continue with it: it is not \
+         requested twice."
+    )
 }
 
 /// One run of a command that creates a cluster; it holds the lock of the file.
@@ -188,8 +221,13 @@ impl CreationEnvironment for Run<'_> {
     async fn is_recorded(&mut self, uuid: &str) -> Result<bool, ClusterError> {
         let (magnum, token) = (&self.connection.clients.magnum, &self.connection.token);
         let uuid = parse(uuid)?;
-        let found = magnum.created_cluster(token, uuid, self.file.patience);
-        Ok(found.await?.is_some())
+        let found = magnum
+            .created_cluster(token, uuid, self.file.patience)
+            .await;
+        if found.is_err() {
+            self.console.say(accepted(uuid));
+        }
+        Ok(found?.is_some())
     }
 
     async fn store(&mut self, attempt: &Attempt) -> Result<(), ClusterError> {

@@ -31,11 +31,8 @@ pub enum ClusterError {
     #[error("{0}")]
     Lost(LostResponse),
     /// Magnum accepted the request for a cluster, and has no record of it.
-    #[error(
-        "Magnum accepted the request but has no record of the cluster {uuid}: its conductor may be down, and \
-         the cluster may still appear"
-    )]
-    NotRecorded { uuid: String },
+    #[error("Magnum accepted the request but has no record of the cluster {uuid}: {reason}")]
+    NotRecorded { uuid: String, reason: &'static str },
     /// The typed name is another one.
     #[error("{typed:?} is not the name of the cluster; nothing was deleted")]
     NotConfirmed { typed: String },
@@ -113,6 +110,11 @@ impl ClusterError {
             Self::Interrupted { .. } => exit_code::INTERRUPTED,
             Self::Partly { .. } => exit_code::PARTLY,
         }
+    }
+
+    /// Returns whether a service did not answer, as opposed to a refusal.
+    pub fn is_outage(&self) -> bool {
+        self.exit_code() == exit_code::UNAVAILABLE
     }
 
     /// Returns the next step; `None` if the message has it, or none is known.

@@ -3,6 +3,7 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::conductor::{NO_CONDUCTOR, has_conductor};
 use portico_cluster_operations::{explanation, mapping};
 use portico_lifecycle::driver::Family;
 use portico_lifecycle::model::{Cluster, NodeGroup};
@@ -10,7 +11,7 @@ use portico_lifecycle::progress::{
     Followed, Outcome, Progress, ProgressReport, Snapshot, StepReport, StepState, Typical,
     poll_interval,
 };
-use portico_openstack::rest::ErrorKind;
+use portico_openstack::rest::{self, ErrorKind};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -68,7 +69,13 @@ pub async fn follow(
                 let card = seen.cluster.as_ref().map(explanation::of_failure);
                 return Err(ClusterError::Failed(card.unwrap_or_default()));
             }
-            Outcome::NotActedOn(text) => return Err(ClusterError::NotActedOn(text.clone())),
+            Outcome::NotActedOn(text) => {
+                let has_conductor = has_conductor(&connection.clients, &connection.token).await;
+                return Err(ClusterError::NotActedOn(match has_conductor {
+                    Some(false) => format!("{text} {NO_CONDUCTOR}"),
+                    _ => text.clone(),
+                }));
+            }
             Outcome::Disappeared => return Err(ClusterError::Disappeared(following.name)),
             Outcome::Running | Outcome::Blocked(_) | Outcome::Unconfirmed(_) => {}
         }
@@ -105,6 +112,34 @@ struct Seen {
     is_outage_reported: bool,
 }
 
+impl Seen {
+    /// Writes once that a service does not answer.
+    fn report_outage(&mut self, console: &mut Console, error: &str) {
+        if !self.is_outage_reported {
+            console.say(format!("{error}; looking again."));
+        }
+        self.is_outage_reported = true;
+    }
+}
+
+/// Signs in again after Magnum has refused the token. If Keystone is gone, the next look tries again.
+async fn renew(
+    connection: &mut Connection,
+    console: &mut Console,
+    seen: &mut Seen,
+    refused: rest::Error,
+) -> Result<(), ClusterError> {
+    match connection.renew().await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(refused.into()),
+        Err(error) if error.is_outage() => {
+            seen.report_outage(console, &error.to_string());
+            Ok(())
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Reads the cluster and its groups; returns whether Magnum answered.
 async fn look(
     connection: &mut Connection,
@@ -125,16 +160,14 @@ async fn look(
             seen.groups = None;
             return Ok(true);
         }
-        Err(error) if error.kind == ErrorKind::InvalidToken && connection.renew().await? => {
+        Err(error) if error.kind == ErrorKind::InvalidToken => {
+            renew(connection, console, seen, error).await?;
             return Ok(false);
         }
         // at the end of a deletion, Magnum can answer once with 400
         Err(error) if error.status == Some(400) => return Ok(false),
         Err(error) if !error.is_refusal() => {
-            if !seen.is_outage_reported {
-                console.say(format!("{error}; looking again."));
-            }
-            seen.is_outage_reported = true;
+            seen.report_outage(console, &error.to_string());
             return Ok(false);
         }
         Err(error) => return Err(error.into()),

@@ -5,6 +5,7 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::views::print_object;
+use portico_cluster_operations::conductor::has_conductor;
 use portico_cluster_operations::mapping;
 use portico_cluster_operations::usages::{flavors, usages};
 use portico_lifecycle::labels::{LabelRow, Origin};
@@ -29,7 +30,10 @@ pub async fn read(
     let clusters = magnum.clusters(token).await?;
     let flavors = flavors(&connection.clients, token).await;
     let count = clusters.cut.is_none().then_some(clusters.items.len());
-    let usages = usages(&connection.clients, token, count).await;
+    let (usages, has_conductor) = tokio::join!(
+        usages(&connection.clients, token, count),
+        has_conductor(&connection.clients, token),
+    );
     let name = &document.metadata.name;
     let same_name: Vec<_> = clusters
         .items
@@ -45,7 +49,7 @@ pub async fn read(
         flavors: &flavors,
         same_name: &same_name,
         is_permitted: None,
-        has_conductor: None,
+        has_conductor,
         free_addresses: None,
         client: None,
     }))

@@ -174,9 +174,12 @@ async fn look(
             (Look::Found(Box::new(cluster)), text)
         }
         Err(error) if error.is_not_found() => return Ok(Look::Gone),
-        Err(error) if error.kind == ErrorKind::InvalidToken && connection.renew().await? => {
-            return Ok(Look::Unknown);
-        }
+        Err(refused) if refused.kind == ErrorKind::InvalidToken => match connection.renew().await {
+            Ok(true) => return Ok(Look::Unknown),
+            Ok(false) => return Err(refused.into()),
+            Err(error) if error.is_outage() => (Look::Unknown, format!("{error}; looking again")),
+            Err(error) => return Err(error),
+        },
         // at the end of a deletion, Magnum can answer once with 400
         Err(error) if error.status == Some(400) => return Ok(Look::Unknown),
         Err(error) if !error.is_refusal() => (Look::Unknown, format!("{error}; looking again")),

@@ -144,6 +144,57 @@ async fn case_59_a_request_without_a_record_is_not_repeated() {
 }
 
 #[tokio::test]
+async fn case_59_an_administrator_learns_that_no_conductor_answers() {
+    let is_down = AtomicBool::new(false);
+    let cloud = StandIn::start(vec![], move |request, _| {
+        if request.method == "POST" {
+            is_down.store(true, Ordering::SeqCst);
+            return Some((202, json!({"uuid": CLUSTER})));
+        }
+        let state = if is_down.load(Ordering::SeqCst) {
+            "down"
+        } else {
+            "up"
+        };
+        let conductor = json!({"id": 1, "host": "m", "binary": "magnum-conductor", "state": state});
+        let is_asked = request.path == "mservices";
+        is_asked.then(|| (200, json!({"mservices": [conductor]})))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let ran = machine.run(&cloud, &with(&["--wait"]), None).await;
+    assert_eq!(ran.code, 12, "{}", ran.err);
+    let text = "no conductor of Magnum answers";
+    assert!(ran.err.contains(text), "{}", ran.err);
+    let other = ["create", "other", "-t", "small", "--wait"];
+    let ran = machine.run(&cloud, &other, None).await;
+    assert_eq!(ran.code, 11, "{}", ran.err);
+    let text = "No conductor of Magnum answers";
+    assert!(ran.err.contains(text), "{}", ran.err);
+    assert_eq!(cloud.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
+async fn a_cluster_that_could_not_be_read_at_the_end_is_continued_and_not_made_again() {
+    let reads = Arc::new(AtomicUsize::new(0));
+    let of_cloud = Arc::clone(&reads);
+    let cloud = StandIn::start(vec![], move |request, _| {
+        // the first read finds the record, the second one is the last step of the command
+        let is_lost = request.path == format!("clusters/{CLUSTER}")
+            && of_cloud.fetch_add(1, Ordering::SeqCst) == 1;
+        is_lost.then(|| (502, json!("<html>no service</html>")))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let words = with(&["--no-wait", "-o", "name"]);
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 11, "{}", ran.err);
+    assert!(ran.err.contains("Run the command again"), "{}", ran.err);
+    assert_eq!(reads.load(Ordering::SeqCst), 2);
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!((ran.code, ran.out.as_str()), (0, "shop\n"), "{}", ran.err);
+    assert_eq!(cloud.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
 async fn an_accepted_request_is_not_repeated_after_its_record_could_not_be_read() {
     let is_refused = Arc::new(AtomicBool::new(true));
     let of_cloud = Arc::clone(&is_refused);
