@@ -38,6 +38,8 @@ log_dir = $state/log
 log_file = magnum-service.log
 state_path = $dir
 periodic_interval_max = 1
+# after which GET /mservices reports a stopped conductor; serve.py makes it report itself every 2 s
+service_down_time = 10
 [database]
 connection = sqlite:///$dir/magnum.db
 [api]

@@ -55,6 +55,7 @@ magnum_service.prepare_service(sys.argv)
 from magnum.api import app as api  # noqa: E402
 from magnum.db.sqlalchemy import models  # noqa: E402
 from magnum.service import periodic  # noqa: E402
+from magnum.servicegroup import magnum_service_periodic  # noqa: E402
 from oslo_db.sqlalchemy import enginefacade  # noqa: E402
 from werkzeug import serving  # noqa: E402
 
@@ -62,6 +63,8 @@ import k8s_local  # noqa: E402
 
 # upstream asks drivers for the status every 10 s, which is not configurable, and for the health every 60 s
 periodic.MagnumPeriodicTasks._periodic_spacing.update(sync_cluster_status=1, sync_cluster_health_status=3)
+# a conductor reports itself every 60 s
+magnum_service_periodic.MagnumServicePeriodicTasks._periodic_spacing.update(update_magnum_service=2)
 
 HANDLERS = (
     indirection_api,
