@@ -1,10 +1,16 @@
 //! A conductor that does not run. All clusters of the stack have the same one, so nothing else runs
 //! meanwhile (`.config/nextest.toml`).
-use crate::tenant::{Tenant, create, json};
+use crate::tenant::{Tenant, cluster, create, json};
+use portico_openstack::magnum::ConductorState;
+use portico_openstack::rest::ScopedToken;
 use portico_testkit::{TestEnv, program};
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
+
+/// How long Magnum may take to report another state of its conductor: `service_down_time` in
+/// `scripts/services/magnum.sh`, and some seconds.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The stopped conductor; it starts again when this is dropped.
 struct Stopped {
@@ -65,6 +71,44 @@ async fn case_59_a_request_that_no_conductor_takes_is_found_later_and_not_repeat
         let made = tenant.named(&name).await;
         assert_eq!(made.len(), 1, "{made:?}");
         assert_eq!(json(&ran)[0]["uuid"], made[0].uuid.to_string());
+    })
+    .await;
+}
+
+/// Waits until Magnum reports a state of all conductors to an administrator.
+async fn until_reported(tenant: &Tenant, administrator: &ScopedToken, state: &ConductorState) {
+    let deadline = Instant::now() + REPORT_TIMEOUT;
+    loop {
+        let listed = tenant.magnum.conductors(administrator).await.unwrap().items;
+        if listed.iter().all(|conductor| conductor.state == *state) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{listed:?}");
+        sleep(Duration::from_millis(500)).await;
+    }
+}
+
+#[tokio::test]
+async fn case_59_an_administrator_is_refused_while_no_conductor_answers() {
+    Tenant::run(|tenant| async move {
+        let administrator = tenant.user("admin").await;
+        let person = tenant.person_of(&administrator);
+        let (token, _) = tenant.sign_in(&administrator, &tenant.project).await;
+        until_reported(&tenant, &token, &ConductorState::Up).await;
+        let stopped = Stopped::new(&tenant.env);
+        until_reported(&tenant, &token, &ConductorState::Down).await;
+        let name = tenant.name("refused");
+        let ran = cluster(&person, &create(&name, &["--no-wait"])).await;
+        assert_eq!(ran.code, 11, "{}", ran.err);
+        let text = "No conductor of Magnum answers";
+        assert!(ran.err.contains(text), "{}", ran.err);
+        // a member may not ask, so this is not known
+        let ran = tenant.cluster(&create(&name, &["--dry-run"])).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(!ran.out.contains(text), "{}", ran.out);
+        drop(stopped);
+        until_reported(&tenant, &token, &ConductorState::Up).await;
+        assert!(tenant.named(&name).await.is_empty());
     })
     .await;
 }

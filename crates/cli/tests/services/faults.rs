@@ -164,7 +164,7 @@ async fn an_outage_of_magnum_while_a_command_waits_is_ridden_out() {
 }
 
 /// Revokes the tokens that a command got through a proxy.
-async fn revoke(tenant: &Tenant, keystone: &ServiceProxy) {
+pub async fn revoke(tenant: &Tenant, keystone: &ServiceProxy) {
     use secrecy::ExposeSecret as _;
     let url = tenant.env.get("KEYSTONE_URL").unwrap();
     for token in keystone.tokens() {

@@ -16,6 +16,7 @@ mod faults;
 mod files;
 mod local;
 mod node_groups;
+mod outages;
 mod rights;
 mod service_proxy;
 mod stand_in;

@@ -36,6 +36,17 @@ pub struct Rules {
     pub replaces: Option<(String, String)>,
     /// The number of requests after which the service is gone.
     pub ends_after: Option<usize>,
+    /// What the service does last, before it is gone until it is started again. This happens once.
+    pub last: Option<Last>,
+}
+
+/// The last thing that a service does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Last {
+    /// It accepts a change.
+    Change,
+    /// After a change, it answers with the record of a cluster.
+    Record,
 }
 
 /// A request as the client sent it.
@@ -55,6 +66,8 @@ struct State {
     client: reqwest::Client,
     received: Mutex<Vec<Received>>,
     is_down: AtomicBool,
+    /// Whether the service has done its last thing.
+    has_ended: AtomicBool,
     /// Tokens that Keystone has issued through it.
     tokens: Mutex<Vec<String>>,
 }
@@ -76,6 +89,7 @@ impl ServiceProxy {
             client: reqwest::Client::new(),
             received: Mutex::default(),
             is_down: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
             tokens: Mutex::default(),
         });
         let of_handler = Arc::clone(&state);
@@ -141,6 +155,9 @@ async fn proxy(state: &State, request: Request) -> Response {
         Ok(answer) => answer,
         Err(error) => return (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
     };
+    if is_last(state, &received, status) && !state.has_ended.swap(true, Ordering::SeqCst) {
+        state.is_down.store(true, Ordering::SeqCst);
+    }
     let token = text_of(&headers, "x-subject-token");
     state.tokens.lock().unwrap().extend(token);
     if state.rules.loses_creations
@@ -154,6 +171,21 @@ async fn proxy(state: &State, request: Request) -> Response {
     *response.status_mut() = status;
     *response.headers_mut() = headers;
     response
+}
+
+/// Returns whether the service has done the last thing of the rules with this answer.
+fn is_last(state: &State, received: &Received, status: StatusCode) -> bool {
+    let is_change = |request: &Received| request.method != Method::GET;
+    match state.rules.last {
+        None => false,
+        Some(Last::Change) => is_change(received) && status.is_success(),
+        Some(Last::Record) => {
+            let is_record =
+                received.path.contains("/clusters/") && !received.path.contains("/clusters/detail");
+            let has_changed = state.received.lock().unwrap().iter().any(is_change);
+            is_record && has_changed && status.is_success()
+        }
+    }
 }
 
 async fn forward(

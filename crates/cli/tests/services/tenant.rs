@@ -315,7 +315,7 @@ pub fn json(ran: &CommandOutput) -> Value {
 }
 
 /// Returns the address of a service without its version.
-fn root(url: &str) -> String {
+pub fn root(url: &str) -> String {
     let url = url.trim_end_matches('/');
     let end = url.rfind("/v").unwrap_or(url.len());
     url[..end].to_owned()
