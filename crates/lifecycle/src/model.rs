@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use crate::{
-    driver::{Driver, Family},
+    driver::{Driver, Evidence, Family},
     labels::Labels,
-    status::Status,
+    status::{Activity, Phase, Status},
     version::KubernetesVersion,
 };
 
@@ -108,6 +108,41 @@ pub struct Cluster {
     pub user_id: Option<String>,
     pub created_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
+}
+
+impl Cluster {
+    /// Returns a cluster that Magnum has deleted, of which no more than this is known.
+    pub fn deleted(uuid: String, name: String) -> Self {
+        Self {
+            uuid,
+            name,
+            template: String::new(),
+            driver: Driver {
+                family: Family::Unknown,
+                evidence: Evidence::Nothing,
+            },
+            status: Status::Known(Activity::Delete, Phase::Complete),
+            reason: None,
+            faults: BTreeMap::new(),
+            health: BTreeMap::new(),
+            keypair: None,
+            flavor: None,
+            master_flavor: None,
+            master_count: 0,
+            network: None,
+            subnet: None,
+            has_floating_ips: false,
+            has_load_balancer: false,
+            docker_volume_size: None,
+            labels: Labels::default(),
+            driver_id: None,
+            api_address: None,
+            version: None,
+            user_id: None,
+            created_at: None,
+            updated_at: None,
+        }
+    }
 }
 
 /// Between what the number of nodes of a group must stay.

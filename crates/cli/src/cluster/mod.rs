@@ -14,6 +14,7 @@ mod exit_code;
 mod export;
 mod follow;
 mod health;
+mod leftovers;
 mod nodegroups;
 mod part;
 mod quota;
@@ -119,6 +120,9 @@ async fn dispatch(
             return health::health(connection, console, args).await;
         }
         (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
+        (ClusterCommand::Leftovers(args), _) => {
+            return leftovers::leftovers(connection, console, args).await;
+        }
         (ClusterCommand::Quota(args), _) => quota::quota(connection, console, args).await?,
         (ClusterCommand::Stats(shared), _) => {
             quota::stats(connection, console, shared.output).await?;

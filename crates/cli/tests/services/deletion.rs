@@ -53,7 +53,7 @@ async fn case_50_what_stays_is_announced_before_and_listed_afterwards() {
             ("sim_workload", "lbs,volumes"),
             ("sim_leave", "lbs,volumes"),
         ];
-        tenant.make_complete(&name, FULL, &labels).await;
+        let made = tenant.make_complete(&name, FULL, &labels).await;
         let words = ["delete", &name, "--dry-run", "-o", "json"];
         let ran = tenant.cluster(&words).await;
         let shown = json(&ran);
@@ -68,7 +68,15 @@ async fn case_50_what_stays_is_announced_before_and_listed_afterwards() {
         for part in ["kube_service_", "data-postgres-0"] {
             assert!(left.contains(part), "{part}: {left}");
         }
+        let uuid = made.uuid.to_string();
+        let ran = tenant.cluster(&["leftovers", &uuid]).await;
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        for part in ["openstack volume delete ", "openstack loadbalancer delete"] {
+            assert!(ran.out.contains(part), "{part}: {}", ran.out);
+        }
         StandIn::of(&tenant).delete_leftovers().await;
+        let ran = tenant.cluster(&["leftovers", &uuid]).await;
+        assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
     })
     .await;
 }

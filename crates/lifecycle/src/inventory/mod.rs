@@ -1,10 +1,12 @@
 //! What a deletion removes, what depends, what stays, and what was left afterwards.
+mod command;
 mod fate;
 mod identity;
 mod leftovers;
 
 use serde::{Deserialize, Serialize};
 
+pub use command::deletion_command;
 pub use fate::{DeleteOptions, Fate, Inventory, inventory};
 pub use identity::{CSI_METADATA, ClusterNames, OfService, service_of_load_balancer};
 pub use leftovers::{Leftover, leftovers};

@@ -6,6 +6,7 @@ pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
 use super::export::ExportArgs;
 use super::health::HealthArgs;
+use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::quota::QuotaArgs;
 use super::templates::TemplateCommand;
@@ -75,6 +76,7 @@ pub enum ClusterCommand {
     Stats(SharedArgs),
     #[command(visible_alias = "destroy")]
     Delete(DeleteArgs),
+    Leftovers(LeftoversArgs),
     /// List the templates that clusters can be created from
     #[command(after_help = "Example:\n  portico cluster templates")]
     Templates(SharedArgs),
@@ -101,6 +103,7 @@ impl ClusterCommand {
             Self::Template(command) => command.shared(),
             Self::Health(args) => &args.shared,
             Self::Export(args) => &args.shared,
+            Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,
             Self::Create(args) => &args.shared,

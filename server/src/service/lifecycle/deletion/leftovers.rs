@@ -2,7 +2,7 @@
 use super::{
     contents::ReclaimPolicies,
     inventory::look,
-    items::{command, fate, remembered},
+    items::{fate, remembered},
     request::forget_record,
 };
 use crate::{
@@ -23,12 +23,9 @@ use portico_domain::{
     },
 };
 use portico_lifecycle::{
-    driver::{Driver, Evidence, Family},
-    inventory::{self, Inventory, Item, Kind},
+    inventory::{self, Inventory, Item, Kind, deletion_command},
     model::Cluster,
-    status::Status,
 };
-use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Returns what still exists of a cluster in the caller's project. `record` comes from the page: it
@@ -140,7 +137,7 @@ fn items_of(before: &Inventory, mut existing: Vec<Item>) -> Vec<LeftoverItem> {
     let left = inventory::leftovers(before, existing);
     let items = left.into_iter().map(|leftover| LeftoverItem {
         kind: leftover.item.kind.name().to_owned(),
-        command: command(&leftover.item),
+        command: deletion_command(&leftover.item),
         id: leftover.item.id,
         name: leftover.item.name,
         predicted: leftover.predicted.map(fate),
@@ -153,33 +150,13 @@ fn items_of(before: &Inventory, mut existing: Vec<Item>) -> Vec<LeftoverItem> {
 fn forgotten(cluster: Uuid, known: &Known<'_>) -> Cluster {
     let name = known.record.map(|record| record.name.clone());
     let name = name.or_else(|| known.name.clone());
+    let driver_id = known.record.and_then(|record| record.driver_id.clone());
     Cluster {
-        uuid: cluster.to_string(),
-        name: name.unwrap_or_else(|| cluster.to_string()),
-        template: String::new(),
-        driver: Driver {
-            family: Family::Unknown,
-            evidence: Evidence::Nothing,
-        },
-        status: Status::parse("DELETE_COMPLETE"),
-        reason: None,
-        faults: BTreeMap::new(),
-        health: BTreeMap::new(),
-        keypair: None,
-        flavor: None,
-        master_flavor: None,
-        master_count: 0,
-        network: None,
-        subnet: None,
-        has_floating_ips: false,
-        has_load_balancer: false,
-        docker_volume_size: None,
-        labels: BTreeMap::new(),
-        driver_id: known.record.and_then(|record| record.driver_id.clone()),
+        driver_id,
         api_address: known.api_address.clone(),
-        version: None,
-        user_id: None,
-        created_at: None,
-        updated_at: None,
+        ..Cluster::deleted(
+            cluster.to_string(),
+            name.unwrap_or_else(|| cluster.to_string()),
+        )
     }
 }
