@@ -1,6 +1,6 @@
 //! Magnum and Keystone that are gone at each step, and tokens that end: nothing is lost or done twice.
 use crate::service_proxy::{Rules, ServiceProxy};
-use crate::tenant::{FULL, Tenant, cluster, create};
+use crate::tenant::{FULL, Tenant, cluster, create, slow};
 use portico_testkit::{CommandOutput, Person};
 use reqwest::Method;
 use std::time::Duration;
@@ -105,23 +105,6 @@ async fn without_keystone_nothing_is_sent_and_the_outage_is_reported() {
         assert!(tenant.named(&name).await.is_empty());
     })
     .await;
-}
-
-/// Returns the words of a creation with a label, which waits.
-fn slow<'a>(name: &'a str, label: &'a str) -> [&'a str; 11] {
-    [
-        "create",
-        name,
-        "-t",
-        FULL,
-        "--keypair",
-        "ops",
-        "--workers",
-        "1",
-        "--set",
-        label,
-        "--wait",
-    ]
 }
 
 /// Runs a command, and stops Magnum for a moment while it waits.

@@ -2,7 +2,7 @@
 //! `faults.rs` has the steps before that.
 use crate::faults::revoke;
 use crate::service_proxy::{Last, Rules, ServiceProxy};
-use crate::tenant::{FULL, Tenant, cluster, create, root};
+use crate::tenant::{FULL, Tenant, cluster, create, root, slow};
 use portico_testkit::Person;
 use std::net::TcpListener;
 use std::time::Duration;
@@ -120,11 +120,15 @@ async fn a_token_that_ends_while_keystone_is_gone_is_renewed_when_it_is_back() {
     Tenant::run(|tenant| async move {
         let (person, magnum, keystone) = tenant.through_both(Rules::default(), None).await;
         let name = tenant.name("renewed");
-        let words = create(&name, &["--set", "sim_seconds=12", "--wait"]);
+        let words = slow(&name, "sim_seconds=12");
         let outage = async {
-            while magnum.changes().is_empty() {
-                sleep(Duration::from_millis(100)).await;
-            }
+            let sent = async {
+                while magnum.changes().is_empty() {
+                    sleep(Duration::from_millis(100)).await;
+                }
+            };
+            // a command that sends nothing ends by itself, and shows why
+            let _ = tokio::time::timeout(Duration::from_secs(15), sent).await;
             // the record is there, and the command waits
             sleep(Duration::from_secs(2)).await;
             keystone.set_down(true);

@@ -308,6 +308,23 @@ pub fn create<'a>(name: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     words.iter().chain(more).copied().collect()
 }
 
+/// Returns the words of a creation with a label, which waits.
+pub fn slow<'a>(name: &'a str, label: &'a str) -> [&'a str; 11] {
+    [
+        "create",
+        name,
+        "-t",
+        FULL,
+        "--keypair",
+        "ops",
+        "--workers",
+        "1",
+        "--set",
+        label,
+        "--wait",
+    ]
+}
+
 /// Returns what a command has printed with `-o json`.
 pub fn json(ran: &CommandOutput) -> Value {
     let printed = serde_json::from_str(&ran.out);
