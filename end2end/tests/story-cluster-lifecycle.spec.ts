@@ -114,7 +114,7 @@ test.describe("with Magnum", () => {
       await page.goto(path.managedClusters(cluster, "configuration"));
       await expect(title(page)).toHaveText("API server configuration");
       await expect(page.getByText("It is configured.")).toBeVisible();
-      await expect(page.locator("[data-part=block]").first()).toContainText("https://127.0.0.1:");
+      await expect(page.locator("[data-part=block]").filter({ hasText: "server: https://127.0.0.1:" })).toBeVisible();
       await look(page, "2-configuration");
 
       await page.goto(path.managedClusters(cluster));

@@ -20,19 +20,19 @@ interface Gate {
  * requested at once.
  */
 const gates: Record<string, Gate> = {
-  start: { kilobytes: 347, requests: 8 },
-  launchpad: { kilobytes: 347, requests: 8 },
+  start: { kilobytes: 348, requests: 8 },
+  launchpad: { kilobytes: 348, requests: 8 },
   cluster: { kilobytes: 350, requests: 8 },
   namespaces: { kilobytes: 704, requests: 38 },
   kinds: { kilobytes: 704, requests: 38 },
   create: { kilobytes: 693, requests: 41 },
   list: { kilobytes: 708, requests: 38 },
-  object: { kilobytes: 565, requests: 38 },
-  cluster_object: { kilobytes: 565, requests: 38 },
+  object: { kilobytes: 567, requests: 40 },
+  cluster_object: { kilobytes: 567, requests: 40 },
   access: { kilobytes: 525, requests: 38 },
   authentication: { kilobytes: 523, requests: 38 },
   app: { kilobytes: 699, requests: 38 },
-  managed_clusters: { kilobytes: 611, requests: 38 },
+  managed_clusters: { kilobytes: 617, requests: 40 },
 };
 
 async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {

@@ -24,7 +24,9 @@ pub fn FilePaste(wizard: Wizard, text: String) -> impl IntoView {
         let asked = read_cluster_file(text.get_untracked());
         leptos::task::spawn_local(async move {
             let read = asked.await;
-            let is_left = busy.try_set(false).is_some();
+            // another step may be shown by now; the form takes the values unless the page was left
+            let _ = busy.try_set(false);
+            let is_left = wizard.is_sent.try_get_untracked() != Some(false);
             if let Ok(ClusterFile {
                 form: Some(form), ..
             }) = &read
