@@ -1,11 +1,13 @@
 //! The clients of a cloud's services with the user's token.
 use super::error::ClusterError;
 use crate::direct::{CloudAccess, CloudChoice, cloud_access};
+use crate::profile;
 use portico_cluster_operations::{Clients, Drivers};
 use portico_lifecycle::driver::Cloud;
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum;
 use portico_openstack::rest::{Listing, ScopedToken};
+use url::Url;
 use uuid::Uuid;
 
 /// The clients, and the token that each call takes.
@@ -13,6 +15,8 @@ pub struct Connection {
     pub cloud: String,
     pub token: ScopedToken,
     pub clients: Clients,
+    /// `None`: the cloud is not pinned.
+    gateway: Option<Url>,
     /// How to sign in again; `None`: the token cannot be renewed.
     choice: Option<CloudChoice>,
 }
@@ -34,6 +38,7 @@ impl Connection {
             clients: Clients::new(&access.rest, drivers),
             cloud: access.cloud,
             token: access.token,
+            gateway: access.gateway,
             choice: None,
         }
     }
@@ -49,6 +54,15 @@ impl Connection {
         };
         self.token = cloud_access(choice).await?.token;
         Ok(true)
+    }
+
+    /// Returns the address of a cluster's page in the panel; `None` if no gateway is known.
+    pub fn page(&self, cluster: Uuid) -> Option<String> {
+        let gateway = profile::display(self.gateway.as_ref()?);
+        let project = &self.token.project_id;
+        Some(format!(
+            "{gateway}/projects/{project}/managed-clusters/{cluster}"
+        ))
     }
 
     /// Returns what the cloud's Magnum offers.

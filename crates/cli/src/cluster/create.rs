@@ -108,6 +108,12 @@ async fn finish(
         console.say(format!(
             "Magnum has accepted the cluster. Watch it with `portico cluster watch {uuid}`."
         ));
+    } else if let Some(page) = connection.page(uuid) {
+        let cloud = &connection.cloud;
+        console.say(format!(
+            "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run `portico login \
+             --cloud {cloud}` and `portico kubeconfig --cloud {cloud} --cluster {uuid}`."
+        ));
     }
     print_list(
         console,

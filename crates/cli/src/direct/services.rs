@@ -6,6 +6,7 @@ use super::sign_in::SignIn;
 use crate::direct_error::DirectError;
 use crate::{error::CommandError, private_file, terminal::is_interactive};
 use portico_openstack::rest::{RestClient, ScopedToken, ServiceOptions};
+use url::Url;
 
 /// The cloud and the project that a command acts in. An absent value is that of the environment and
 /// of `clouds.yaml`.
@@ -23,6 +24,8 @@ pub struct CloudAccess {
     pub cloud: String,
     pub token: ScopedToken,
     pub rest: RestClient,
+    /// The gateway, if the cloud is pinned.
+    pub gateway: Option<Url>,
 }
 
 /// Signs in at the cloud's Keystone: the pinned one where the cloud is pinned, else the one that
@@ -39,7 +42,9 @@ pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandEr
     if let Some(project) = &choice.project {
         settings.choose_project(project);
     }
-    let pin = match Pin::find(&cloud)? {
+    let pinned = Pin::find(&cloud)?;
+    let gateway = pinned.as_ref().map(|pin| pin.gateway.clone());
+    let pin = match pinned {
         Some(pin) => pin,
         None => unpinned(&cloud, &settings)?,
     };
@@ -59,6 +64,7 @@ pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandEr
             source,
         })?,
         rest: rest.map_err(DirectError::from)?,
+        gateway,
         cloud,
     })
 }

@@ -83,6 +83,7 @@ impl StandIn {
             cloud: "test".to_owned(),
             token: token.await.unwrap(),
             rest: RestClient::new(ServiceOptions::default()).unwrap(),
+            gateway: None,
         }
     }
 
