@@ -77,6 +77,13 @@ pub enum DirectError {
         source_name: String,
     },
     #[error(
+        "Keystone at {keystone} does not accept the token ({source_name}): it has ended or was revoked. Set a new one"
+    )]
+    TokenRefused {
+        keystone: String,
+        source_name: String,
+    },
+    #[error(
         "Keystone refused the same credentials a moment ago, so they were not sent again (that could lock the account): correct them, run `portico login --cloud {cloud}`, or wait {seconds} s"
     )]
     RefusedBefore { cloud: String, seconds: i64 },

@@ -6,7 +6,7 @@ use portico_cluster_operations::{Clients, Drivers};
 use portico_lifecycle::driver::Cloud;
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum;
-use portico_openstack::rest::{Listing, ScopedToken};
+use portico_openstack::rest::{self, Listing, ScopedToken};
 use url::Url;
 use uuid::Uuid;
 
@@ -54,6 +54,29 @@ impl Connection {
         };
         self.token = cloud_access(choice).await?.token;
         Ok(true)
+    }
+
+    /// Signs in again while a command waits for an operation on a cluster, after Magnum has answered
+    /// `refused`.
+    ///
+    /// # Errors
+    /// [`ClusterError::TokenEnded`] if there is no other token; an outage of Keystone, after which another
+    /// try may succeed.
+    pub async fn renew_while_waiting(
+        &mut self,
+        cluster: Uuid,
+        refused: rest::Error,
+    ) -> Result<(), ClusterError> {
+        let source = match self.renew().await {
+            Ok(true) => return Ok(()),
+            Ok(false) => ClusterError::from(refused),
+            Err(error) if error.is_outage() => return Err(error),
+            Err(error) => error,
+        };
+        Err(ClusterError::TokenEnded {
+            uuid: cluster.to_string(),
+            source: Box::new(source),
+        })
     }
 
     /// Returns the address of a cluster's page in the panel; `None` if no gateway is known.

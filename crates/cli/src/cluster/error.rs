@@ -50,6 +50,9 @@ pub enum ClusterError {
         /// Empty, or what it waits for.
         stalled: String,
     },
+    /// The token ended while the command waited, and there is no other one.
+    #[error("the token has ended, and cannot be renewed; the operation continues. {source}")]
+    TokenEnded { uuid: String, source: Box<Self> },
     #[error("interrupted; the operation continues")]
     Interrupted { uuid: String },
     #[error("stopped after {done} of {all} steps, at \"{stage}\": {source}")]
@@ -107,6 +110,7 @@ impl ClusterError {
             Self::Failed(_) => exit_code::FAILED,
             Self::Disappeared(_) => exit_code::NOT_FOUND,
             Self::TimedOut { .. } => exit_code::TIMED_OUT,
+            Self::TokenEnded { .. } => exit_code::SIGN_IN,
             Self::Interrupted { .. } => exit_code::INTERRUPTED,
             Self::Partly { .. } => exit_code::PARTLY,
         }
@@ -130,6 +134,9 @@ impl ClusterError {
             Self::TimedOut { uuid, .. } | Self::Interrupted { uuid } => {
                 Some(format!("continue with `portico cluster watch {uuid}`"))
             }
+            Self::TokenEnded { uuid, .. } => Some(format!(
+                "sign in again, or set a new token; then continue with `portico cluster watch {uuid}`"
+            )),
             Self::Lost(LostResponse::NothingFound) => Some(
                 "see `portico cluster list`; --new-attempt forgets the lost request and sends another one"
                     .to_owned(),
@@ -154,7 +161,7 @@ impl ClusterError {
     fn request_id(&self) -> Option<&str> {
         match self {
             Self::Service(error) => error.request_id.as_deref(),
-            Self::Partly { source, .. } => source.request_id(),
+            Self::Partly { source, .. } | Self::TokenEnded { source, .. } => source.request_id(),
             _ => None,
         }
     }

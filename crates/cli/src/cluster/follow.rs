@@ -35,7 +35,8 @@ pub struct Following {
 ///
 /// # Errors
 /// How it ended otherwise: [`ClusterError::Failed`], [`ClusterError::NotActedOn`],
-/// [`ClusterError::Disappeared`], [`ClusterError::TimedOut`], [`ClusterError::Interrupted`].
+/// [`ClusterError::Disappeared`], [`ClusterError::TimedOut`], [`ClusterError::TokenEnded`],
+/// [`ClusterError::Interrupted`].
 pub async fn follow(
     connection: &mut Connection,
     console: &mut Console,
@@ -64,7 +65,12 @@ pub async fn follow(
         let report = progress.report(now, &Typical::new());
         printer.show(console, &report)?;
         match &report.outcome {
-            Outcome::Succeeded => return Ok(()),
+            Outcome::Succeeded => {
+                // what follows needs a token as well, and this one may be about to end; without another
+                // one, what follows reports it
+                let _ = connection.renew().await;
+                return Ok(());
+            }
             Outcome::Failed => {
                 let card = seen.cluster.as_ref().map(explanation::of_failure);
                 return Err(ClusterError::Failed(card.unwrap_or_default()));
@@ -126,17 +132,16 @@ impl Seen {
 async fn renew(
     connection: &mut Connection,
     console: &mut Console,
+    cluster: Uuid,
     seen: &mut Seen,
     refused: rest::Error,
 ) -> Result<(), ClusterError> {
-    match connection.renew().await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(refused.into()),
+    match connection.renew_while_waiting(cluster, refused).await {
         Err(error) if error.is_outage() => {
             seen.report_outage(console, &error.to_string());
             Ok(())
         }
-        Err(error) => Err(error),
+        renewed => renewed,
     }
 }
 
@@ -161,7 +166,7 @@ async fn look(
             return Ok(true);
         }
         Err(error) if error.kind == ErrorKind::InvalidToken => {
-            renew(connection, console, seen, error).await?;
+            renew(connection, console, following.uuid, seen, error).await?;
             return Ok(false);
         }
         // at the end of a deletion, Magnum can answer once with 400

@@ -95,7 +95,8 @@ impl Condition {
 ///
 /// # Errors
 /// [`ClusterError::Failed`] if the last change failed; [`ClusterError::Disappeared`] if the cluster was
-/// deleted meanwhile; [`ClusterError::TimedOut`]; [`ClusterError::Interrupted`].
+/// deleted meanwhile; [`ClusterError::TimedOut`]; [`ClusterError::TokenEnded`];
+/// [`ClusterError::Interrupted`].
 pub async fn wait(
     connection: &mut Connection,
     console: &mut Console,
@@ -174,12 +175,15 @@ async fn look(
             (Look::Found(Box::new(cluster)), text)
         }
         Err(error) if error.is_not_found() => return Ok(Look::Gone),
-        Err(refused) if refused.kind == ErrorKind::InvalidToken => match connection.renew().await {
-            Ok(true) => return Ok(Look::Unknown),
-            Ok(false) => return Err(refused.into()),
-            Err(error) if error.is_outage() => (Look::Unknown, format!("{error}; looking again")),
-            Err(error) => return Err(error),
-        },
+        Err(refused) if refused.kind == ErrorKind::InvalidToken => {
+            match connection.renew_while_waiting(uuid, refused).await {
+                Ok(()) => return Ok(Look::Unknown),
+                Err(error) if error.is_outage() => {
+                    (Look::Unknown, format!("{error}; looking again"))
+                }
+                Err(error) => return Err(error),
+            }
+        }
         // at the end of a deletion, Magnum can answer once with 400
         Err(error) if error.status == Some(400) => return Ok(Look::Unknown),
         Err(error) if !error.is_refusal() => (Look::Unknown, format!("{error}; looking again")),

@@ -198,15 +198,26 @@ impl<'a> SignIn<'a> {
         token: &SecretString,
         scope: &Scope,
     ) -> Result<IssuedToken, CommandError> {
-        let failed = || self.failed("the token");
-        let details = self.client.validate(token).await.map_err(failed())?;
+        let validated = self.client.validate(token).await;
+        let details = validated.map_err(|source| match self.failed("the token")(source) {
+            // not a matter of user, project and role
+            DirectError::Refused {
+                keystone,
+                source_name,
+                ..
+            } => DirectError::TokenRefused {
+                keystone,
+                source_name,
+            },
+            other => other,
+        })?;
         let fits = details.scope == TokenScope::Project && self.is_asked_for(&details);
         if fits || details.application_credential.is_some() {
             let token = token.clone();
             return Ok(IssuedToken { token, details });
         }
         let issued = self.client.exchange(token, scope).await;
-        Ok(issued.map_err(failed())?)
+        Ok(issued.map_err(self.failed("the token"))?)
     }
 
     async fn authenticate(

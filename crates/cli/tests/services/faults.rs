@@ -1,4 +1,4 @@
-//! Magnum and Keystone that are gone at each step, and tokens that end: nothing is lost or done twice.
+//! Magnum and Keystone that are gone at each step: nothing is lost or done twice.
 use crate::service_proxy::{Rules, ServiceProxy};
 use crate::tenant::{FULL, Tenant, cluster, create, slow};
 use portico_testkit::{CommandOutput, Person};
@@ -142,85 +142,6 @@ async fn an_outage_of_magnum_while_a_command_waits_is_ridden_out() {
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert_eq!(proxy.changes().len(), 1);
         assert!(tenant.named(&name).await.is_empty());
-    })
-    .await;
-}
-
-/// Revokes the tokens that a command got through a proxy.
-pub async fn revoke(tenant: &Tenant, keystone: &ServiceProxy) {
-    use secrecy::ExposeSecret as _;
-    let url = tenant.env.get("KEYSTONE_URL").unwrap();
-    for token in keystone.tokens() {
-        let revoked = reqwest::Client::new()
-            .delete(format!("{}/auth/tokens", url.trim_end_matches('/')))
-            .header("x-auth-token", tenant.admin.token().expose_secret())
-            .header("x-subject-token", token)
-            .send();
-        let status = revoked.await.unwrap().status();
-        // revoked before
-        assert!(status.is_success() || status == 404, "{status}");
-    }
-}
-
-/// A tenth of a token that lives for 60 s and a creation of 150 s: Keystone has no shorter tokens than
-/// those of its configuration, so they are revoked when they would end.
-#[tokio::test]
-async fn a_creation_that_outlives_its_tokens_signs_in_again_and_is_made_once() {
-    Tenant::run(|tenant| async move {
-        let (person, magnum, keystone) = tenant.through_both(Rules::default(), None).await;
-        let name = tenant.name("tokens");
-        let words = slow(&name, "sim_seconds=15");
-        let ends = async {
-            for _ in 0..2 {
-                sleep(Duration::from_secs(6)).await;
-                revoke(&tenant, &keystone).await;
-            }
-        };
-        let (ran, ()) = tokio::join!(cluster(&person, &words), ends);
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(
-            keystone.tokens().len() >= 3,
-            "{:?}",
-            keystone.tokens().len()
-        );
-        let creations = magnum.changes();
-        assert_eq!(creations.len(), 1, "{creations:?}");
-        assert_eq!(tenant.named(&name).await.len(), 1);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_token_that_cannot_be_renewed_ends_the_wait_and_not_the_creation() {
-    Tenant::run(|tenant| async move {
-        use secrecy::ExposeSecret as _;
-        let (token, _) = tenant.sign_in(&tenant.member, &tenant.project).await;
-        let mut person = Person::new().unwrap();
-        for (name, value) in [
-            ("OS_AUTH_URL", tenant.env.get("KEYSTONE_URL").unwrap()),
-            ("OS_AUTH_TYPE", "v3token"),
-            ("OS_TOKEN", token.token.expose_secret()),
-            ("OS_PROJECT_ID", &tenant.project),
-        ] {
-            person.set(name, value);
-        }
-        let name = tenant.name("fixed");
-        let words = slow(&name, "sim_seconds=6");
-        let ends = async {
-            sleep(Duration::from_secs(3)).await;
-            let url = tenant.env.get("KEYSTONE_URL").unwrap();
-            let revoked = reqwest::Client::new()
-                .delete(format!("{}/auth/tokens", url.trim_end_matches('/')))
-                .header("x-auth-token", tenant.admin.token().expose_secret())
-                .header("x-subject-token", token.token.expose_secret())
-                .send();
-            assert!(revoked.await.unwrap().status().is_success());
-        };
-        let (ran, ()) = tokio::join!(cluster(&person, &words), ends);
-        assert_eq!(ran.code, 10, "{}", ran.err);
-        let uuid = tenant.named(&name).await[0].uuid.to_string();
-        let resumed = tenant.cluster(&["watch", &uuid]).await;
-        assert_eq!(resumed.code, 0, "{}", resumed.err);
     })
     .await;
 }

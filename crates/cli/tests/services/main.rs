@@ -22,5 +22,6 @@ mod service_proxy;
 mod stand_in;
 mod templates;
 mod tenant;
+mod tokens;
 mod upgrade;
 mod waiting;

@@ -1,8 +1,8 @@
 //! Services that are gone after Magnum has accepted a request, and services that refuse connections.
 //! `faults.rs` has the steps before that.
-use crate::faults::revoke;
 use crate::service_proxy::{Last, Rules, ServiceProxy};
 use crate::tenant::{FULL, Tenant, cluster, create, root, slow};
+use crate::tokens::revoke;
 use portico_testkit::Person;
 use std::net::TcpListener;
 use std::time::Duration;

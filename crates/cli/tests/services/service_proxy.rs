@@ -5,6 +5,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
@@ -68,8 +69,8 @@ struct State {
     is_down: AtomicBool,
     /// Whether the service has done its last thing.
     has_ended: AtomicBool,
-    /// Tokens that Keystone has issued through it.
-    tokens: Mutex<Vec<String>>,
+    /// Tokens that Keystone has issued through it. An answer about a token has it too.
+    tokens: Mutex<BTreeSet<String>>,
 }
 
 /// The proxy; it ends with the runtime of the test.
@@ -117,8 +118,8 @@ impl ServiceProxy {
         self.state.is_down.store(is_down, Ordering::SeqCst);
     }
 
-    /// Returns the tokens that Keystone has issued through the proxy.
-    pub fn tokens(&self) -> Vec<String> {
+    /// Returns the tokens that Keystone has issued through the proxy, each once.
+    pub fn tokens(&self) -> BTreeSet<String> {
         self.state.tokens.lock().unwrap().clone()
     }
 

@@ -114,3 +114,22 @@ async fn errors_have_exit_codes_and_the_next_step() {
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert!(ran.err.contains("portico cluster list"), "{}", ran.err);
 }
+
+#[tokio::test]
+async fn a_token_that_ends_while_a_command_waits_leads_to_the_command_that_resumes() {
+    let running = cluster(CLUSTER, "shop", "CREATE_IN_PROGRESS");
+    let cloud = StandIn::start(vec![running], |request, _| {
+        (request.path == format!("clusters/{CLUSTER}")).then(|| (401, error("no")))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let watch = vec!["watch", "shop"];
+    let wait = vec!["wait", "shop", "--for", "complete"];
+    for words in [watch, wait] {
+        let ran = machine.run(&cloud, &words, None).await;
+        assert_eq!(ran.code, 10, "{}", ran.err);
+        let resume = format!("portico cluster watch {CLUSTER}");
+        for part in ["the operation continues", &resume] {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+    }
+}
