@@ -1,0 +1,154 @@
+//! The panel in a user's browser: a session at the stack's gateway, and the panel's server functions with
+//! what its pages send.
+use crate::tenant::Tenant;
+use portico_domain::panel::lifecycle::EnrolmentOutcome;
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, RequestBuilder, Response, StatusCode};
+use secrecy::ExposeSecret as _;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+/// Maximum time of an enrolment: kube-auth learns of a new cluster within ten seconds.
+const ENROLMENT_TIMEOUT: Duration = Duration::from_secs(60);
+/// Pause between two tries of the page.
+const ENROLMENT_INTERVAL: Duration = Duration::from_secs(3);
+
+/// A signed-in browser with a page of the project.
+pub struct Panel {
+    client: Client,
+    origin: String,
+    project: String,
+    /// The token that a page has for its scripts.
+    csrf: String,
+    cookies: BTreeMap<String, String>,
+}
+
+impl Panel {
+    /// Signs the member in with the form of the gateway, and opens the first page of the project.
+    pub async fn sign_in(tenant: &Tenant) -> Self {
+        let mut client = Client::builder().redirect(Policy::none());
+        if let Some(file) = tenant.env.optional("PORTICO_CA_FILE") {
+            let pem = std::fs::read(file).unwrap();
+            client = client.add_root_certificate(Certificate::from_pem(&pem).unwrap());
+        }
+        let origin = tenant.env.get("PORTICO_URL").unwrap();
+        let mut panel = Self {
+            client: client.build().unwrap(),
+            origin: origin.trim_end_matches('/').to_owned(),
+            project: tenant.project.clone(),
+            csrf: String::new(),
+            cookies: BTreeMap::new(),
+        };
+        let form = panel.page("/oauth2/sign_in?rd=/").await;
+        let fields = [
+            ("csrf_token", value(&form, "name=\"csrf_token\"", "value")),
+            ("rd", value(&form, "name=\"rd\"", "value")),
+            ("name", tenant.member.name.as_str()),
+            ("password", tenant.member.password.expose_secret()),
+            ("domain", "Default"),
+        ];
+        let request = panel
+            .client
+            .post(format!("{}/oauth2/sign_in", panel.origin))
+            .header("sec-fetch-mode", "navigate")
+            .header("origin", panel.origin.as_str())
+            .form(fields.as_slice());
+        let response = panel.send(request).await;
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert_eq!(status, StatusCode::SEE_OTHER, "{text}");
+        let page = panel.page(&format!("/projects/{}", tenant.project)).await;
+        panel.csrf = value(&page, "name=\"csrf-token\"", "content").to_owned();
+        panel
+    }
+
+    /// Enrols a cluster, as its page does.
+    pub async fn enrol(&mut self, cluster: Uuid) {
+        let deadline = Instant::now() + ENROLMENT_TIMEOUT;
+        loop {
+            let outcome = self.call("enrol", &json!({"cluster": cluster})).await;
+            let parsed: EnrolmentOutcome = serde_json::from_str(&outcome).unwrap();
+            match parsed {
+                EnrolmentOutcome::Enrolled { .. } => return,
+                EnrolmentOutcome::Later { .. } | EnrolmentOutcome::WaitingForConfiguration(_) => {}
+                EnrolmentOutcome::Refused { reason, .. } => panic!("{reason}"),
+            }
+            assert!(Instant::now() < deadline, "{outcome}");
+            sleep(ENROLMENT_INTERVAL).await;
+        }
+    }
+
+    /// Removes the record of an enrolled cluster that was deleted; returns whether there was one.
+    pub async fn remove_record(&mut self, cluster: Uuid) -> bool {
+        let body = json!({"cluster": cluster});
+        let removed = self.call("remove_record", &body).await;
+        serde_json::from_str(&removed).unwrap()
+    }
+
+    /// Calls a server function for managed clusters, and returns its JSON.
+    async fn call(&mut self, function: &str, body: &Value) -> String {
+        let request = self
+            .client
+            .post(format!("{}/api/managed_clusters/{function}", self.origin))
+            .header("origin", self.origin.as_str())
+            .header("accept", "application/json")
+            .header("portico-project", self.project.as_str())
+            .header("x-csrf-token", self.csrf.as_str())
+            .json(body);
+        let response = self.send(request).await;
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert!(status.is_success(), "{function}: {status} {text}");
+        text
+    }
+
+    async fn page(&mut self, path: &str) -> String {
+        let request = self
+            .client
+            .get(format!("{}{path}", self.origin))
+            .header("sec-fetch-mode", "navigate")
+            .header("accept", "text/html");
+        let response = self.send(request).await;
+        let status = response.status();
+        assert_eq!(status, StatusCode::OK, "{path}");
+        response.text().await.unwrap()
+    }
+
+    /// Sends a request with the cookies, and stores those of the response.
+    async fn send(&mut self, request: RequestBuilder) -> Response {
+        let cookies: Vec<_> = self
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let request = if cookies.is_empty() {
+            request
+        } else {
+            request.header("cookie", cookies.join("; "))
+        };
+        let response = request.send().await.unwrap();
+        for line in response.headers().get_all("set-cookie") {
+            let line = line.to_str().unwrap();
+            let (name, rest) = line.split_once('=').unwrap();
+            let value = rest.split(';').next().unwrap_or_default();
+            if line.to_ascii_lowercase().contains("max-age=0") {
+                self.cookies.remove(name);
+            } else {
+                self.cookies.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        response
+    }
+}
+
+/// Returns the first attribute of this name after a text of a page.
+fn value<'a>(page: &'a str, after: &str, attribute: &str) -> &'a str {
+    let found = page.split_once(after).and_then(|(_, rest)| {
+        let (_, rest) = rest.split_once(&format!("{attribute}=\""))?;
+        Some(rest.split_once('"')?.0)
+    });
+    found.unwrap_or_else(|| panic!("no {after}: {page}"))
+}
