@@ -4,6 +4,10 @@ use portico_lifecycle::driver::Family;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// Major releases of Magnum, so that a year such as 2025 is not taken for one.
+const RELEASES: RangeInclusive<u16> = 1..=99;
 
 /// `[magnum]`: what Magnum's API does not report about this cloud. The panel offers only what a driver
 /// supports, and never sends what a driver would ignore or what would damage a cluster.
@@ -83,7 +87,37 @@ impl From<DriverFamily> for Family {
     }
 }
 
+/// The fault in `magnum`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MagnumConfigError {
+    #[error(
+        "magnum.release = {0} is not a major release of Magnum: write the first number of its \
+         version, such as 20 (OpenStack 2025.1)"
+    )]
+    Release(u16),
+    #[error(
+        "magnum.drivers has the name {0:?}: write it as `portico cluster templates` shows it in the \
+         column DRIVER"
+    )]
+    DriverName(String),
+}
+
 impl MagnumConfig {
+    /// Checks the values.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn validate(&self) -> Result<(), MagnumConfigError> {
+        if let Some(release) = self.release.filter(|release| !RELEASES.contains(release)) {
+            return Err(MagnumConfigError::Release(release));
+        }
+        let mut names = self.drivers.keys();
+        match names.find(|name| name.is_empty() || name.contains(char::is_whitespace)) {
+            Some(name) => Err(MagnumConfigError::DriverName(name.clone())),
+            None => Ok(()),
+        }
+    }
+
     /// Returns what the clients of the cloud take.
     pub fn drivers(&self) -> Drivers {
         let families = self.drivers.iter();

@@ -155,6 +155,9 @@ impl Config {
                 ));
             }
         }
+        if let Err(error) = self.magnum.validate() {
+            problems.push(Problem::new("", error.to_string()));
+        }
         if let Some(Err(error)) = self.keystone.as_ref().map(|section| section.validate()) {
             problems.push(Problem::new("", error.to_string()));
         }

@@ -270,3 +270,23 @@ fn enrolment_names_what_it_lacks() {
     let unknown = format!("{FULL}{section}sources = [\"heat\"]\n");
     assert!(parse(&unknown).is_err());
 }
+
+#[test]
+fn drivers_of_magnum_name_their_family() {
+    let with = |section: &str| problems(&format!("{FULL}\n{section}"), &Role::ALL);
+    let good = "[magnum]\nrelease = 20\n[magnum.drivers]\nk8s_acme = \"cluster_api\"\n";
+    assert_eq!(with(good), "");
+    for release in [0, 2025] {
+        let found = with(&format!("[magnum]\nrelease = {release}\n"));
+        assert!(found.contains("such as 20 (OpenStack 2025.1)"), "{found}");
+    }
+    for name in ["", "k8s_acme ", "k8s acme"] {
+        let found = with(&format!("[magnum.drivers]\n\"{name}\" = \"heat\"\n"));
+        assert!(found.contains("portico cluster templates"), "{found}");
+    }
+    let unknown = format!("{FULL}\n[magnum.drivers]\nk8s_acme = \"capi\"\n");
+    let error = parse(&unknown).unwrap_err().to_string();
+    for family in ["heat", "capi_helm", "cluster_api", "complete"] {
+        assert!(error.contains(family), "{error}");
+    }
+}
