@@ -114,3 +114,54 @@ pub fn detailed_group(detail: &magnum::NodeGroup) -> NodeGroup {
         ..group(&detail.summary)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_lifecycle::driver::{Evidence, Family};
+    use serde_json::json;
+
+    const TEMPLATE: &str = "f7617ea3-8060-4dd2-9479-e441e1a40404";
+
+    fn drivers() -> Drivers {
+        let families = BTreeMap::from([("k8s_acme".to_owned(), Family::CapiHelm)]);
+        Drivers::new(families, None)
+    }
+
+    fn of_driver(name: &str) -> magnum::ClusterTemplate {
+        let template = json!({"uuid": TEMPLATE, "name": "small", "coe": "kubernetes", "public": true,
+            "project_id": "acme", "driver": name, "cluster_distro": "fedora-coreos", "labels": {}});
+        serde_json::from_value(template).unwrap()
+    }
+
+    fn made() -> magnum::Cluster {
+        // the ID is that of a stack, as a Heat driver has it
+        let cluster = json!({"uuid": "900e3758-8071-430e-a8cf-5c48f428dc0e", "name": "shop",
+            "status": "CREATE_COMPLETE", "project_id": "acme", "user_id": "ada",
+            "cluster_template_id": TEMPLATE, "labels": {},
+            "stack_id": "6e03b504-1563-4dc7-9cda-eaeed562ea66"});
+        serde_json::from_value(cluster).unwrap()
+    }
+
+    fn concluded(name: &str, drivers: &Drivers) -> [(Family, Evidence); 2] {
+        let named = of_driver(name);
+        let of_template = template(&named, drivers).driver;
+        let of_cluster = cluster(&made(), Some(&named), drivers).driver;
+        [of_template, of_cluster].map(|driver| (driver.family, driver.evidence))
+    }
+
+    #[test]
+    fn a_configured_driver_has_its_family_in_templates_and_clusters() {
+        let configured = (Family::CapiHelm, Evidence::Configuration);
+        assert_eq!(concluded("k8s_acme", &drivers()), [configured; 2]);
+    }
+
+    #[test]
+    fn a_driver_that_is_not_configured_is_recognised_by_its_name() {
+        let unknown = (Family::Unknown, Evidence::TemplateField);
+        assert_eq!(concluded("k8s_acme", &Drivers::default()), [unknown; 2]);
+        let cluster_api = (Family::ClusterApi, Evidence::TemplateField);
+        let found = concluded("k8s_cluster_api_ubuntu_v1", &drivers());
+        assert_eq!(found, [cluster_api; 2]);
+    }
+}
