@@ -12,7 +12,7 @@ use super::quota::QuotaArgs;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::wait::WaitForArgs;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
 use portico_cluster_operations::Drivers;
 use portico_lifecycle::driver::Family;
 use std::time::Duration;
@@ -138,10 +138,12 @@ pub struct SharedArgs {
         hide_short_help = true
     )]
     pub drivers: Vec<(String, Family)>,
-    /// The major release of the cloud's Magnum, such as 20, which its API does not report
+    /// The major release of the cloud's Magnum, such as 20, which its API does not report. The Heat driver
+    /// upgrades clusters up to release 17 only
     #[arg(
         long = "magnum-release",
         value_name = "NUMBER",
+        value_parser = value_parser!(u16).range(1..=99),
         env = "PORTICO_MAGNUM_RELEASE",
         hide_short_help = true
     )]

@@ -14,6 +14,7 @@ use std::time::Duration;
 mod changes;
 mod creation;
 mod deletion;
+mod drivers;
 mod node_groups;
 mod reading;
 mod stand_in;
@@ -102,7 +103,8 @@ async fn run(attempts: &Attempts, cloud: &StandIn, words: &[&str], typed: Option
     let command = Program::try_parse_from(words).unwrap().cluster.command;
     let result = match specification(&command) {
         Ok(specification) => {
-            let mut connection = Connection::of(cloud.access().await, Drivers::default());
+            let drivers = command.shared().drivers();
+            let mut connection = Connection::of(cloud.access().await, drivers);
             let specification = specification.as_ref();
             dispatch(
                 &command,

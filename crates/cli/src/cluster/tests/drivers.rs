@@ -1,0 +1,95 @@
+use super::stand_in::{CLUSTER, StandIn, cluster};
+use super::{Machine, Program};
+use clap::Parser as _;
+use portico_lifecycle::driver::Family;
+
+/// The driver in the template of the stand-in.
+const DRIVER: &str = "k8s_fedora_coreos_v1";
+
+async fn cloud() -> StandIn {
+    StandIn::with(vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")]).await
+}
+
+#[test]
+fn drivers_are_described_by_options() {
+    let words = [
+        "portico",
+        "list",
+        "--magnum-driver",
+        "k8s_acme=complete,k8s_other=heat",
+        "--magnum-driver",
+        "k8s_third=cluster_api",
+        "--magnum-release",
+        "20",
+    ];
+    let program = Program::try_parse_from(words).unwrap();
+    let drivers = program.cluster.command.shared().drivers();
+    let families = drivers.families().iter();
+    let families: Vec<_> = families
+        .map(|(name, family)| (name.as_str(), *family))
+        .collect();
+    let expected = [
+        ("k8s_acme", Family::Complete),
+        ("k8s_other", Family::Heat),
+        ("k8s_third", Family::ClusterApi),
+    ];
+    assert_eq!(families, expected);
+    assert_eq!(drivers.release, Some(20));
+}
+
+#[test]
+fn an_invalid_description_of_a_driver_names_the_families() {
+    for value in ["k8s_acme", "k8s_acme=", "=heat", "k8s_acme=unknown"] {
+        let words = ["portico", "list", "--magnum-driver", value];
+        let Err(error) = Program::try_parse_from(words) else {
+            panic!("{value} is accepted");
+        };
+        let text = "heat, capi_helm, cluster_api or complete";
+        assert!(error.to_string().contains(text), "{error}");
+    }
+    for release in ["0", "2025", "2025.1"] {
+        let words = ["portico", "list", "--magnum-release", release];
+        assert!(Program::try_parse_from(words).is_err(), "{release}");
+    }
+}
+
+#[tokio::test]
+async fn what_would_damage_the_configured_family_is_not_sent() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let family = format!("{DRIVER}=capi_helm");
+    let words = ["ca", "rotate", "shop", "--yes", "--magnum-driver", &family];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 13, "{}", ran.err);
+    assert!(
+        ran.err.contains("damage the cluster's record"),
+        "{}",
+        ran.err
+    );
+    assert!(cloud.calls().is_empty());
+    // by its name it is a Heat driver, which rotates the CA
+    let words = ["ca", "rotate", "shop", "--yes"];
+    machine.run(&cloud, &words, None).await;
+    assert_eq!(cloud.calls().len(), 1, "{:?}", cloud.calls());
+}
+
+#[tokio::test]
+async fn the_release_decides_whether_a_heat_driver_upgrades() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let upgrade = ["upgrade", "shop", "--to", "small", "-o", "json"];
+    for (release, is_refused) in [(None, true), (Some("17"), false), (Some("18"), true)] {
+        let option = release.map(|release| ["--magnum-release", release]);
+        let words: Vec<_> = upgrade
+            .into_iter()
+            .chain(option.into_iter().flatten())
+            .collect();
+        let ran = machine.run(&cloud, &words, None).await;
+        let text = "refuses upgrades since Magnum 18";
+        assert_eq!(
+            ran.out.contains(text),
+            is_refused,
+            "{release:?}: {}",
+            ran.out
+        );
+    }
+    assert!(cloud.calls().is_empty());
+}
