@@ -27,7 +27,7 @@ impl Family {
             Self::Heat => "Heat",
             Self::CapiHelm => "magnum-capi-helm",
             Self::ClusterApi => "magnum-cluster-api",
-            Self::Complete => "complete",
+            Self::Complete => "driver with all operations",
             Self::Unknown => "unknown driver",
         }
     }

@@ -13,7 +13,7 @@ use portico_domain::{
 };
 use portico_lifecycle::{
     capabilities::{Feature, capability},
-    driver::{Cloud, Evidence},
+    driver::Cloud,
     idempotency::MARKER_LABEL,
     model::{Cluster, NodeGroup},
     progress::Outcome,
@@ -66,7 +66,7 @@ pub fn row(known: Known<'_>, viewer: &Viewer, now: Timestamp) -> ManagedCluster 
         reason: blocked.or_else(|| card::why(model)),
         measured_health: words::measured_health(health, &cluster.health_status_reason),
         is_busy: !known.is_gone && words::is_busy(&model.status),
-        driver: driver(model),
+        driver: words::driver(model.driver),
         template: Named {
             id: cluster.cluster_template_id.clone(),
             name: known
@@ -137,16 +137,6 @@ pub fn group_row(group: &NodeGroup) -> NodeGroupRow {
 /// Returns whether an action is offered; `refusal` is a sentence.
 pub fn offer(action: ClusterAction, refusal: Option<String>) -> ActionOffer {
     ActionOffer { action, refusal }
-}
-
-fn driver(model: &Cluster) -> String {
-    let name = model.driver.family.name();
-    match model.driver.evidence {
-        Evidence::Nothing | Evidence::TemplateField | Evidence::Configuration => name.to_owned(),
-        Evidence::ClusterId | Evidence::Label | Evidence::Distribution => {
-            format!("{name} (concluded, this Magnum does not name it)")
-        }
-    }
 }
 
 /// Returns the version that Magnum reports, or else the one that was requested.

@@ -1,5 +1,6 @@
 //! States and health of clusters in words.
 use portico_domain::panel::Health;
+use portico_lifecycle::driver::{Driver, Evidence, Family};
 use portico_lifecycle::status::{Activity, Phase, Status};
 use portico_openstack::magnum::HealthStatus;
 use std::collections::BTreeMap;
@@ -88,6 +89,36 @@ pub fn measured_health(
     format!("{words}: {}", texts.join("; "))
 }
 
+/// Returns a driver in words, with what it means that it is not known.
+pub fn driver(driver: Driver) -> String {
+    let name = driver.family.name();
+    if driver.family == Family::Unknown {
+        return format!("{name} (what it supports is not verified, and the CA is not rotated)");
+    }
+    match driver.evidence {
+        Evidence::Nothing | Evidence::TemplateField | Evidence::Configuration => name.to_owned(),
+        Evidence::ClusterId | Evidence::Label | Evidence::Distribution => {
+            format!("{name} (concluded, this Magnum does not name it)")
+        }
+    }
+}
+
+/// Returns what it means for a template that its driver is not known, and the remedy; `None` if it is
+/// known.
+pub fn unknown_driver(driver: Driver) -> Option<String> {
+    if driver.family != Family::Unknown {
+        return None;
+    }
+    let remedy = match driver.evidence {
+        Evidence::Nothing => "This Magnum does not name the drivers of its templates.",
+        _ => "The operator can describe the driver in magnum.drivers of the configuration.",
+    };
+    Some(format!(
+        "Portico does not know this driver: what it supports is not verified, and the CA is not rotated, \
+         because with some drivers that damages the cluster's record. {remedy}"
+    ))
+}
+
 fn is_good(text: &str) -> bool {
     ["ok", "true", "ready"].contains(&text.trim().to_lowercase().as_str())
 }
@@ -122,6 +153,23 @@ mod tests {
         assert_eq!(tone(&complete, None, false), Health::Ok);
         let unhealthy = HealthStatus::Unhealthy;
         assert_eq!(tone(&complete, Some(&unhealthy), false), Health::Warning);
+    }
+
+    #[test]
+    fn an_unknown_driver_is_explained_with_its_remedy() {
+        let of = |family, evidence| Driver { family, evidence };
+        let named = of(Family::Unknown, Evidence::TemplateField);
+        assert!(driver(named).contains("not verified"));
+        let text = unknown_driver(named).unwrap();
+        assert!(text.contains("magnum.drivers"), "{text}");
+        // without a name in the template, the configuration cannot describe it
+        let text = unknown_driver(of(Family::Unknown, Evidence::Nothing)).unwrap();
+        assert!(!text.contains("magnum.drivers"), "{text}");
+        let configured = of(Family::CapiHelm, Evidence::Configuration);
+        assert_eq!(driver(configured), "magnum-capi-helm");
+        assert_eq!(unknown_driver(configured), None);
+        let concluded = driver(of(Family::Heat, Evidence::ClusterId));
+        assert!(concluded.contains("concluded"), "{concluded}");
     }
 
     #[test]

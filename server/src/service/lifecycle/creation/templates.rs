@@ -1,5 +1,5 @@
 //! The cluster templates, as cards.
-use crate::service::support::support;
+use crate::service::{lifecycle::words::unknown_driver, support::support};
 use jiff::civil::Date;
 use portico_cluster_operations::{Drivers, mapping as objects};
 use portico_domain::panel::lifecycle::{CapabilityLine, TemplateDefaults, TemplateOption};
@@ -74,7 +74,7 @@ fn card(template: &ClusterTemplate, sources: &Sources<'_>, drivers: &Drivers) ->
         version: version.map(|version| support(&version.to_string(), sources.today)),
         driver: model.driver.family.name().to_owned(),
         capabilities: capabilities(model.driver, sources.cloud),
-        fixed: fixed(template),
+        fixed: fixed(template, model.driver),
         add_ons: add_ons(&template.labels),
         defaults: TemplateDefaults {
             keypair: template.keypair_id.clone(),
@@ -118,9 +118,11 @@ fn refusal(template: &ClusterTemplate) -> Option<String> {
 }
 
 /// Returns what the template fixes, as sentences.
-fn fixed(template: &ClusterTemplate) -> Vec<String> {
+fn fixed(template: &ClusterTemplate, driver: Driver) -> Vec<String> {
     let filled = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     let lines = [
+        filled(&template.driver).map(|name| format!("The driver is {name}.")),
+        unknown_driver(driver),
         filled(&template.image_id).map(|image| format!("The image is {image}.")),
         filled(&template.cluster_distro).map(|distro| format!("The distribution is {distro}.")),
         filled(&template.network_driver).map(|driver| format!("The network driver is {driver}.")),
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
     use crate::service::lifecycle::fixtures::{TEMPLATE, with};
     use jiff::civil::date;
-    use portico_lifecycle::driver::ApiVersion;
+    use portico_lifecycle::driver::{ApiVersion, Family};
     use serde_json::{Value, json};
 
     fn template(uuid: &str, change: Value) -> ClusterTemplate {
@@ -208,6 +210,10 @@ mod tests {
     }
 
     fn shown(templates: &[ClusterTemplate]) -> Vec<TemplateOption> {
+        shown_with(templates, &Drivers::default())
+    }
+
+    fn shown_with(templates: &[ClusterTemplate], drivers: &Drivers) -> Vec<TemplateOption> {
         let image =
             json!({"id": "i1", "name": "ubuntu", "status": "active", "kube_version": "v1.32.1"});
         let images: Vec<Image> = serde_json::from_value(json!([image])).unwrap();
@@ -221,7 +227,7 @@ mod tests {
             today: date(2026, 1, 1),
             usual_seconds: &|_| Some(300),
         };
-        cards(templates, &sources, &Drivers::default())
+        cards(templates, &sources, drivers)
     }
 
     #[test]
@@ -252,6 +258,30 @@ mod tests {
         let by_label = card.capabilities.iter();
         let mut by_label = by_label.filter(|line| line.feature == "Version by label");
         assert!(!by_label.next().unwrap().is_offered);
+    }
+
+    #[test]
+    fn a_card_names_the_driver_and_explains_one_that_is_not_known() {
+        let templates = [template(TEMPLATE, json!({"driver": "k8s_acme"}))];
+        let of = |card: &TemplateOption, feature: Feature| {
+            let mut lines = card.capabilities.iter();
+            let line = lines.find(|line| line.feature == words(feature));
+            line.unwrap().is_offered
+        };
+        let card = &shown(&templates)[0];
+        assert_eq!(card.driver, "unknown driver");
+        assert_eq!(card.fixed[0], "The driver is k8s_acme.");
+        assert!(card.fixed[1].contains("magnum.drivers"), "{:?}", card.fixed);
+        assert!(!of(card, Feature::RotateCa));
+        let families = BTreeMap::from([("k8s_acme".to_owned(), Family::Complete)]);
+        let card = &shown_with(&templates, &Drivers::new(families, None))[0];
+        assert_eq!(card.driver, "driver with all operations");
+        assert!(
+            !card.fixed[1].contains("magnum.drivers"),
+            "{:?}",
+            card.fixed
+        );
+        assert!(of(card, Feature::RotateCa));
     }
 
     #[test]
