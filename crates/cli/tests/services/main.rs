@@ -11,6 +11,7 @@ mod conductor;
 mod creation;
 mod day_two;
 mod deletion;
+mod drivers;
 mod failures;
 mod faults;
 mod files;
