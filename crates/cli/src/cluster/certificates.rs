@@ -3,6 +3,7 @@ use super::arguments::{ChangeArgs, SharedArgs, WaitArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
+use super::exit_code;
 use super::follow::{Following, follow};
 use super::part::{self, Target};
 use super::specification::read_text;
@@ -239,6 +240,15 @@ async fn rotate(
     args: &RotateArgs,
 ) -> Result<(), ClusterError> {
     let target = open(connection, console, &args.cluster, &args.waiting).await?;
+    if !target.has_template {
+        // an ID alone may be of a driver that cannot: the request would damage the record
+        return Err(ClusterError::Blocked {
+            exit: exit_code::UNSUPPORTED,
+            text: "the template of the cluster could not be read, so its driver is not known; nothing \
+                   was sent"
+                .to_owned(),
+        });
+    }
     part::ensure_supported(&target, &[Feature::RotateCa])?;
     part::ensure_state(&target, Operation::RotateCa)?;
     let name = target.cluster.name.clone();

@@ -32,8 +32,10 @@ pub struct Target {
     pub uuid: Uuid,
     pub cluster: Cluster,
     pub groups: Vec<NodeGroup>,
-    /// The template that the cluster was made from; without its values if it was deleted.
+    /// The template that the cluster was made from; without its values if it could not be read.
     pub template: Template,
+    /// Whether the template could be read, which names the driver.
+    pub has_template: bool,
     pub cloud: Cloud,
 }
 
@@ -75,6 +77,7 @@ impl Target {
         Ok(Self {
             uuid,
             groups: groups.iter().map(mapping::detailed_group).collect(),
+            has_template: template.is_some(),
             template: match template {
                 Some(template) => mapping::template(&template, &connection.clients.drivers),
                 None => deleted_template(&cluster),

@@ -245,12 +245,11 @@ async fn check(
     let magnum = &connection.clients.magnum;
     let found = magnum.cluster(&connection.token, target.uuid).await?;
     let surge = surge_of(connection, target).await;
-    let is_known = target.template.name != target.template.uuid;
     Ok(before_upgrade(&UpgradeContext {
         cluster: &target.cluster,
         target: template,
         cloud: target.cloud,
-        present: is_known.then_some(&target.template),
+        present: target.has_template.then_some(&target.template),
         is_healthy: match &found.health_status {
             Some(HealthStatus::Healthy) => Reading::Known(true),
             Some(HealthStatus::Unhealthy) => Reading::Known(false),
