@@ -111,7 +111,7 @@ fn volume(reclaim: Reclaim, family: Family, options: DeleteOptions) -> (Fate, &'
         ),
         (Family::Heat | Family::ClusterApi, _) => (
             Fate::Stays,
-            "The driver leaves volumes; they stay in the project and cost.",
+            "The driver does not delete volumes: they remain in the project and may incur costs.",
         ),
         (Family::Complete | Family::Unknown, _) => (
             Fate::Depends,

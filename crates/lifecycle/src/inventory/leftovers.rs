@@ -20,15 +20,18 @@ pub fn leftovers(before: &Inventory, existing: Vec<Item>) -> Vec<Leftover> {
             let predicted = predicted(before, &item);
             let kind = item.kind.name();
             let text = match predicted {
-                Some(Fate::Stays) => format!("The {kind} {} stays, as announced.", item.name),
+                Some(Fate::Stays) => format!("The {kind} {} remains, as predicted.", item.name),
                 Some(Fate::Goes) => {
                     format!(
-                        "The {kind} {} should have been deleted, and still costs.",
+                        "The {kind} {} should have been deleted and may incur costs.",
                         item.name
                     )
                 }
                 Some(Fate::Depends) => {
-                    format!("The {kind} {} was not deleted, and still costs.", item.name)
+                    format!(
+                        "The {kind} {} was not deleted and may incur costs.",
+                        item.name
+                    )
                 }
                 None => format!("The {kind} {} was found after the deletion.", item.name),
             };

@@ -106,7 +106,7 @@ fn what_still_exists_is_compared_with_what_was_announced() {
     );
     assert_eq!(
         left[0].text,
-        "The load balancer of a Service name-of-lb should have been deleted, and still costs."
+        "The load balancer of a Service name-of-lb should have been deleted and may incur costs."
     );
     assert!(leftovers(&before, Vec::new()).is_empty());
 }

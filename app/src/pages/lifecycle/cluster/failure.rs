@@ -37,7 +37,7 @@ pub fn card(failure: FailureCard, operation: &Operation, cluster: Uuid, project:
         .map(|(label, _)| view! { <li>{label}</li> })
         .collect::<Vec<_>>();
     let others = (!others.is_empty()).then(|| {
-        view! { <ul class="notes" aria-label="What else helps">{others}</ul> }
+        view! { <ul class="notes" aria-label="Other steps">{others}</ul> }
     });
     let faults = failure
         .faults

@@ -87,7 +87,7 @@ fn failed(cluster: Uuid, error: UiError, retry: Callback<()>) -> AnyView {
         <div class="card"><ErrorState error retry /></div>
         {is_gone.then(|| view! {
             <p class="mt-4">
-                "If it was deleted: " <a href=leftovers>"Show what is left of it"</a>
+                "If it was deleted: " <a href=leftovers>"Show leftovers"</a>
             </p>
         })}
     }
@@ -231,7 +231,7 @@ fn gone(watch: Watch, project: String) -> AnyView {
                         text="Magnum no longer has it. What is below is how it was last seen."
                         state="gone"
                     >
-                        <a class="btn btn-primary" href=href>"Show what is left"</a>
+                        <a class="btn btn-primary" href=href>"Show leftovers"</a>
                     </StateMessage>
                 </div>
             }

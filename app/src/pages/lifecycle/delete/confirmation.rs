@@ -162,7 +162,7 @@ pub fn outcome(
             .into_any()
         }
         Ok(DeletionOutcome::Accepted(_)) => {
-            view! { <Banner tone=Tone::Ok>"Magnum deletes the cluster."</Banner> }.into_any()
+            view! { <Banner tone=Tone::Ok>"Magnum accepted the deletion."</Banner> }.into_any()
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What a deletion removes, what depends on rules that Portico cannot see, and what stays.
+//! What will be deleted, what depends on the driver or the reclaim policy, and what remains.
 use crate::{
     components::Age,
     format,
@@ -16,7 +16,7 @@ pub fn view(inventory: DeletionInventory) -> AnyView {
             inventory.goes,
         ),
         (
-            "Depends on a rule that Portico cannot see",
+            "Depends on the driver or the reclaim policy",
             "Nothing.",
             inventory.depends,
         ),
@@ -51,7 +51,7 @@ fn row(item: DeletionItem) -> AnyView {
             <span class="wrap-anywhere">
                 <strong>{item.name}</strong>
                 " · "
-                {item.kind}
+                {format::capitalised(&item.kind)}
                 " · "
                 <code>{item.id}</code>
             </span>

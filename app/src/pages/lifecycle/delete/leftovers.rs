@@ -5,6 +5,7 @@ use crate::{
     components::{Age, ErrorState, InlineError, NeedsScripts, PageHead},
     context::{Session, use_session},
     error::UiError,
+    format,
     hooks::Timer,
     pages::lifecycle::{list_crumb, view_change::use_view_shown},
     routes::managed_clusters::ManagedClustersPage,
@@ -29,7 +30,7 @@ pub fn LeftoversPage(cluster: Uuid) -> impl IntoView {
         <PageHead
             title=TITLE
             crumbs
-            lede="What still exists in the cloud of a deleted cluster."
+            lede="Resources of a deleted cluster that still exist in the cloud."
         />
         <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
     }
@@ -144,7 +145,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || search.found.get().map(|found| content(found, search))}
         <div class="flex flex-wrap items-center gap-2 mt-4">
             <Button
-                label="Look again"
+                label="Refresh"
                 icon=icons::REFRESH
                 busy=search.is_reading
                 on_click=move |_| search.read()
@@ -180,7 +181,7 @@ fn content(found: Leftovers, search: Search) -> AnyView {
     view! {
         <p class="mb-4">
             <strong class="wrap-anywhere">{found.cluster.name}</strong>
-            " · looked at "
+            " · checked "
             <Age at=Some(found.read_at) />
             " ago"
         </p>
@@ -201,7 +202,7 @@ fn nothing(is_complete: bool) -> AnyView {
     } else {
         (
             "Nothing was found",
-            "That is not final: see the notes above.",
+            "This is not final: see the notes above.",
         )
     };
     view! {
@@ -215,8 +216,8 @@ fn nothing(is_complete: bool) -> AnyView {
 fn row(item: LeftoverItem) -> AnyView {
     let (tone, words) = match item.predicted {
         Some(Fate::Goes) => (Tone::Bad, "Should be deleted"),
-        Some(Fate::Depends) => (Tone::Warn, "Depended on a rule"),
-        Some(Fate::Stays) => (Tone::Idle, "Stays, as expected"),
+        Some(Fate::Depends) => (Tone::Warn, "Not deleted"),
+        Some(Fate::Stays) => (Tone::Idle, "Remains, as expected"),
         None => (Tone::Warn, "Not in the inventory"),
     };
     let command = item.command.map(|text| {
@@ -227,7 +228,7 @@ fn row(item: LeftoverItem) -> AnyView {
         <li class="grid grid-cols-1 gap-1">
             <span class="flex flex-wrap items-center gap-2">
                 <strong class="wrap-anywhere">{item.name}</strong>
-                <span class="text-muted">{item.kind}</span>
+                <span class="text-muted">{format::capitalised(&item.kind)}</span>
                 <Status tone text=words />
             </span>
             <code class="wrap-anywhere">{item.id.clone()}</code>

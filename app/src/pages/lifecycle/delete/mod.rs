@@ -32,7 +32,7 @@ pub fn Delete(cluster: Uuid) -> impl IntoView {
             title=TITLE
             icon=icons::TRASH
             crumbs
-            lede="What is deleted, and what stays, is read from the cloud before anything is sent."
+            lede="Portico reads from the cloud what will be deleted and what remains before it sends anything."
         />
         <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
     }
@@ -89,7 +89,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || name.get().map(|name| view! {
             <div class="mt-4">
                 <Button
-                    label="Read again"
+                    label="Refresh"
                     icon=icons::REFRESH
                     busy=deletion.is_reading
                     on_click=move |_| deletion.read()

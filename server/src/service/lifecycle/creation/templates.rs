@@ -23,9 +23,9 @@ const ADD_ONS: [(&str, &str); 10] = [
     ("kube_dashboard_enabled", "Kubernetes dashboard"),
     ("keystone_auth_enabled", "Sign-in with Keystone"),
     ("metrics_server_enabled", "Metrics server"),
-    ("cinder_csi_enabled", "Volumes of Cinder"),
-    ("manila_csi_enabled", "Shares of Manila"),
-    ("octavia_ingress_controller_enabled", "Ingress by Octavia"),
+    ("cinder_csi_enabled", "Volumes"),
+    ("manila_csi_enabled", "Shared file systems"),
+    ("octavia_ingress_controller_enabled", "Ingress controller"),
 ];
 
 /// What the cards are made from.

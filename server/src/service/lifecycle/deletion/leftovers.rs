@@ -76,7 +76,7 @@ fn offer(is_gone: bool) -> ActionOffer {
     ActionOffer {
         action: ClusterAction::RemoveRecord,
         refusal: (!is_gone).then(|| {
-            "Magnum still has this cluster, so its record stays. Wait until it is deleted."
+            "Magnum still has this cluster, so its record cannot be removed yet. Wait until it is deleted."
                 .to_owned()
         }),
     }
