@@ -1,5 +1,4 @@
 // A project of one test file's own in the stack's cloud, for clusters of the real Magnum: quotas are the project's own.
-import { readFileSync } from "node:fs";
 import { optionalSetting, setting } from "./env";
 import { send } from "./http";
 import { createProject, createUser, deleteProject, deleteUser, giveRoleIn, tokenIn } from "./keystone";
@@ -59,23 +58,6 @@ export async function clustersOf(tenant: Tenant): Promise<Cluster[]> {
   if (answer.status === 400) return clustersOf(tenant);
   if (answer.status !== 200) throw new Error(`Magnum answered ${answer.status}: ${answer.body}`);
   return JSON.parse(answer.body).clusters;
-}
-
-/** Deletes what deletions of clusters have left in the stand-in for the cloud (scripts/services/magnum/cloud). */
-export async function deleteVolumesAndBalancers(tenant: Tenant) {
-  const key = readFileSync(setting("CLOUD_STAND_IN_KEY_FILE"), "utf8").trim();
-  const headers = { "x-stand-in-key": key, "x-stand-in-project": tenant.project };
-  const call = (method: string, path: string) => send(`${setting("CLOUD_STAND_IN_URL")}${path}`, { method, headers });
-  const volumes = `/volume/v3/${tenant.project}/volumes`;
-  const lists = [
-    [`${volumes}/detail`, "volumes", volumes],
-    ["/load-balancer/v2/lbaas/loadbalancers", "loadbalancers", "/load-balancer/v2/lbaas/loadbalancers"],
-    ["/network/v2.0/floatingips", "floatingips", "/network/v2.0/floatingips"],
-  ] as const;
-  for (const [list, collection, one] of lists) {
-    const found = JSON.parse((await call("GET", list)).body) as Record<string, { id: string }[]>;
-    for (const { id } of found[collection] ?? []) await call("DELETE", `${one}/${id}`);
-  }
 }
 
 /** Deletes the project with its clusters and users. */

@@ -1,11 +1,9 @@
-// Clusters whose creation fails, is refused or stalls, and clusters that are deleted: what the pages show, against the real Magnum.
-import { randomUUID } from "node:crypto";
-import AxeBuilder from "@axe-core/playwright";
+// Clusters whose creation fails, is refused or stalls, and a page that is closed during a creation, against the real Magnum.
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
-import { PanelApi } from "../support/panel-api";
-import { signIn } from "../support/sign-in";
-import { clustersOf, clustersPage, createTenant, deleteVolumesAndBalancers, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
+import { createCluster, failure, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
+import { signedIn, signIn } from "../support/sign-in";
+import { clustersOf, clustersPage, createColleague, createTenant, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 
 // only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
@@ -15,44 +13,15 @@ let tenant: Tenant;
 test.beforeAll(async () => {
   tenant = await createTenant();
 });
-test.afterAll(async () => {
-  await deleteVolumesAndBalancers(tenant);
-  await removeTenant(tenant);
-});
+test.afterAll(() => removeTenant(tenant));
 
-const main = (page: Page) => page.getByRole("main");
-const title = (page: Page) => main(page).getByRole("heading", { level: 1 });
-const failure = (page: Page) => page.locator("[data-part=failure]");
-
-/** Creates a cluster with labels for the simulated driver, and opens its page. */
-async function create(page: Page, name: string, labels: Record<string, string>): Promise<string> {
-  await signIn(page, tenant.member, clustersPage(tenant));
-  const api = await PanelApi.inProject(page, tenant.project);
-  const form = { name, template, keypair: "ops", labels: { sim_seconds: "1", ...labels }, groups: [{ name: "default-worker", count: 1 }] };
-  const answer = await api.post("/api/managed_clusters/create", { form, attempt: randomUUID() });
-  expect(answer.status, answer.body).toBe(200);
-  const cluster = (JSON.parse(answer.body) as { accepted: { cluster: string } }).accepted.cluster;
-  await page.goto(clustersPage(tenant, cluster));
-  await expect(title(page)).toHaveText(name);
-  return cluster;
-}
-
-async function isAccessible(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).include("main").analyze();
-  expect(violations).toEqual([]);
-}
-
-/** Types the name and deletes the cluster, from its page for that. */
-async function remove(page: Page, cluster: string, name: string) {
-  await page.goto(`${clustersPage(tenant, cluster)}?view=delete`);
-  await expect(title(page)).toHaveText("Delete cluster");
-  await main(page).getByLabel(`Type ${name} to confirm`).fill(name);
-  await main(page).getByRole("button", { name: "Delete cluster" }).click();
-}
+const steps = (page: Page) => progress(page).getByRole("list", { name: "Steps" });
+const formStep = (page: Page, name: string) => main(page).getByRole("navigation", { name: "Steps" }).getByRole("button", { name });
 
 test("case_19 a creation that fails is explained: what, why, whose responsibility, what remains, what to do", async ({ page }) => {
   const name = unique("fails");
-  await create(page, name, { sim_fail: "create" });
+  await signIn(page, tenant.member, clustersPage(tenant));
+  await createCluster(page, tenant, name, { sim_fail: "create" });
   await expect(failure(page)).toBeVisible({ timeout: 60_000 });
   await expect(failure(page).getByRole("heading").first()).toContainText(/failed/i);
   await expect(failure(page)).toContainText("The quota of cores is used up");
@@ -68,7 +37,7 @@ test("case_19 a creation that fails is explained: what, why, whose responsibilit
   expect(sideways).toBe(0);
 });
 
-test("case_20 a driver that refuses is shown within five seconds, and the form to retry has the values", async ({ page }) => {
+test("case_20 a driver that refuses is shown within five seconds, and is created under another name with its values", async ({ page }) => {
   const name = unique("refused");
   await signIn(page, tenant.member, clustersPage(tenant, "create"));
   const file = { apiVersion: "portico.dev/v1alpha1", kind: "Cluster", metadata: { name }, spec: { template, keypair: "ops", labels: { sim_raise: "create" } } };
@@ -83,61 +52,60 @@ test("case_20 a driver that refuses is shown within five seconds, and the form t
   await expect(page).toHaveURL(/create\?from=/);
   await expect(main(page).getByLabel("Name", { exact: true })).toHaveValue(name);
   await main(page).getByRole("button", { name: /Network and access/ }).click();
-  await expect(main(page).getByLabel("Further labels")).toHaveValue(/sim_raise=create/);
+  const labels = main(page).getByLabel("Further labels");
+  await expect(labels).toHaveValue(/sim_raise=create/);
+  await labels.fill("sim_seconds=1");
+  await formStep(page, "Template").click();
+  const corrected = unique("corrected");
+  await main(page).getByLabel("Name", { exact: true }).fill(corrected);
+  await formStep(page, "Review").click();
+  await main(page).getByRole("button", { name: "Create cluster" }).click();
+  await expect(title(page)).toHaveText(corrected);
+  const found = (await clustersOf(tenant)).find((one) => one.name === corrected);
+  await waitForStatus(tenant, found?.uuid ?? "", "CREATE_COMPLETE");
 });
 
-test("case_21 a creation that stalls shows the same step and its start to a page that is opened again", async ({ page, browser }) => {
-  const name = unique("stalls");
-  const cluster = await create(page, name, { sim_stall: "network" });
-  const current = (one: Page) => one.getByRole("list", { name: "Steps" }).locator("[aria-current=step]");
+test("case_21 a creation that stalls is reported with its step, and its start is the same to other users", async ({ page, browser }) => {
+  await signIn(page, tenant.member, clustersPage(tenant));
+  // without an observed creation, a step counts as stalled after 20 minutes
+  await createCluster(page, tenant, unique("usual"));
+  await expect(progress(page)).toContainText("Complete", { timeout: 60_000 });
+  const cluster = await createCluster(page, tenant, unique("stalls"), { sim_stall: "network" });
+  const current = (one: Page) => steps(one).locator("[aria-current=step]");
   await expect(current(page)).toContainText("Network and security groups", { timeout: 30_000 });
+  const stalled = /Stalled at "Network and security groups" for \d+ (seconds|minutes)/;
+  await expect(progress(page)).toContainText(stalled, { timeout: 60_000 });
   const seconds = async (one: Page) => Number(/for (\d+)s/.exec((await current(one).textContent()) ?? "")?.[1] ?? -1);
   await expect.poll(() => seconds(page)).toBeGreaterThan(4);
   await page.reload();
-  await expect(current(page)).toContainText("Network and security groups");
+  await expect(progress(page)).toContainText(stalled);
   // it continues from the same time
   expect(await seconds(page)).toBeGreaterThan(4);
-  // a colleague sees the same
-  const other = await browser.newPage();
-  await signIn(other, tenant.member, clustersPage(tenant, cluster));
-  await expect(current(other)).toContainText("Network and security groups");
+  const colleague = await createColleague(tenant, "member");
+  const other = await signedIn(browser, colleague, clustersPage(tenant, cluster));
+  await expect(progress(other)).toContainText(stalled);
   expect(await seconds(other)).toBeGreaterThan(4);
-  await other.close();
+  await other.context().close();
 });
 
-test("case_50 volumes and load balancers of workloads are named before the deletion, and listed afterwards", async ({ page }) => {
-  const name = unique("leaves");
-  const cluster = await create(page, name, { sim_workload: "lbs,volumes", sim_leave: "lbs,volumes" });
-  await expect.poll(async () => (await clustersOf(tenant)).find((one) => one.uuid === cluster)?.status, { timeout: 30_000 }).toBe("CREATE_COMPLETE");
-  await page.goto(`${clustersPage(tenant, cluster)}?view=delete`);
-  const depends = main(page).locator(".card", { has: page.getByRole("heading", { name: /^Depends on/ }) });
-  await expect(depends).toContainText("kube_service_");
-  await expect(depends).toContainText("data-postgres-0");
-  // case_49: nothing can be sent without the name
-  const send = main(page).getByRole("button", { name: "Delete cluster" });
-  await main(page).getByLabel(`Type ${name} to confirm`).fill("other");
-  await expect(send).toBeDisabled();
-  await isAccessible(page);
-  await main(page).getByLabel(`Type ${name} to confirm`).fill(name);
-  await send.click();
-  await expect(page).toHaveURL(/view=leftovers$/, { timeout: 60_000 });
-  await expect(title(page)).toHaveText("Leftovers");
-  await expect(main(page)).toContainText("kube_service_", { timeout: 30_000 });
-  await expect(main(page)).toContainText("data-postgres-0");
-  await expect(main(page)).toContainText(/openstack volume delete [0-9a-f-]+/);
-  await expect(main(page)).toContainText(/openstack loadbalancer delete --cascade [0-9a-f-]+/);
-  await isAccessible(page);
-});
-
-test("case_51 a deletion that fails is explained, and can be repeated", async ({ page }) => {
-  const name = unique("stays");
-  const cluster = await create(page, name, { sim_fail: "delete" });
-  await expect.poll(async () => (await clustersOf(tenant)).find((one) => one.uuid === cluster)?.status, { timeout: 30_000 }).toBe("CREATE_COMPLETE");
-  await remove(page, cluster, name);
-  await expect(failure(page)).toBeVisible({ timeout: 60_000 });
-  await expect(main(page)).toContainText("DELETE_FAILED");
-  await remove(page, cluster, name);
-  // the label makes it fail again: the request was accepted
-  await expect(page).toHaveURL(new RegExp(`${cluster}$`), { timeout: 30_000 });
-  await expect(failure(page)).toBeVisible({ timeout: 60_000 });
+test("case_22 a creation continues while its page is closed, and the page shows the same steps when it is opened again", async ({ page }) => {
+  const name = unique("closed");
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, name, { sim_seconds: "15" });
+  // how long the step took, which is observed once
+  const took = async (one: Page) => {
+    const row = steps(one).getByRole("listitem").filter({ hasText: "Network and security groups" });
+    return /in (\d+s)/.exec((await row.textContent()) ?? "")?.[1];
+  };
+  await expect.poll(() => took(page), { timeout: 30_000 }).toBeDefined();
+  const before = await took(page);
+  const context = page.context();
+  await page.close();
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  const again = await context.newPage();
+  await again.goto(clustersPage(tenant, cluster));
+  await expect(title(again)).toHaveText(name);
+  await expect(progress(again)).toContainText("Complete", { timeout: 60_000 });
+  expect(await took(again)).toBe(before);
+  expect((await clustersOf(tenant)).filter((one) => one.name === name)).toHaveLength(1);
 });
