@@ -83,7 +83,9 @@ for (const service of ["magnum", "keystone"] as const) {
     const name = unique("outage");
     const cluster = await create(api, creation(name, 12));
     await page.goto(clustersPage(tenant, cluster));
-    await expect(main(page).getByRole("list", { name: "Steps" })).toBeVisible();
+    const steps = main(page).getByRole("list", { name: "Steps" });
+    // the driver has begun: what it has not stored is lost with its process
+    await expect(steps.locator("[aria-current=step]")).toContainText(/Network|Address|Control plane|Workers/, { timeout: 30_000 });
     await without(service, async () => {
       await expect(page.locator("[data-part=outdated]")).toBeVisible({ timeout: 30_000 });
       await expect(page.locator("[data-part=outdated]")).toContainText("Not updated since");
@@ -105,7 +107,7 @@ test("without Magnum every step explains it, sends nothing, and works once it is
   await without("magnum", async () => {
     await page.goto(clustersPage(tenant));
     await expect(main(page).locator("[data-state=error]")).toBeVisible({ timeout: 30_000 });
-    await expect(main(page).getByRole("button", { name: /Try again|Retry/ })).toBeVisible();
+    await expect(main(page).locator("[data-state=error]").getByRole("button").first()).toBeVisible();
     for (const [path, request] of [
       ["options", {}],
       ["review", { form: body.form }],
