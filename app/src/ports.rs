@@ -3,9 +3,9 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{
-    ApiServerConfiguration, ClusterFile, CreationForm, CreationOptions, CreationOutcome,
-    CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord,
-    EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+    ApiServerConfiguration, ClusterFile, ClusterJournal, CreationForm, CreationOptions,
+    CreationOutcome, CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome,
+    DeletionRecord, EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
 };
 use portico_domain::panel::{
     AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
@@ -350,6 +350,12 @@ pub trait Lifecycle {
     /// Removes the record of an enrolled cluster that Magnum no longer has; returns whether there was
     /// one.
     async fn remove_cluster_record(&self, cluster: Uuid) -> Result<bool, UiError>;
+    /// Returns the entries of a cluster's journal before a sequence number, the newest first.
+    async fn cluster_journal(
+        &self,
+        cluster: Uuid,
+        before: Option<i64>,
+    ) -> Result<ClusterJournal, UiError>;
     /// Returns what the API server of a cluster needs, line by line.
     async fn api_server_configuration(
         &self,

@@ -3,9 +3,9 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
-    ApiServerConfiguration, ClusterFile, CreationForm, CreationOptions, CreationOutcome,
-    CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord,
-    EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+    ApiServerConfiguration, ClusterFile, ClusterJournal, CreationForm, CreationOptions,
+    CreationOutcome, CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome,
+    DeletionRecord, EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
 };
 use uuid::Uuid;
 
@@ -110,4 +110,13 @@ pub async fn get_api_server_configuration(
     cluster: Uuid,
 ) -> Result<ApiServerConfiguration, UiError> {
     super::answer(super::panel()?.api_server_configuration(cluster).await)
+}
+
+/// Returns the entries of a cluster's journal before a sequence number, the newest first.
+#[server(prefix = "/api", endpoint = "managed_clusters/journal", input = Json, output = Json, client = PanelClient)]
+pub async fn get_cluster_journal(
+    cluster: Uuid,
+    before: Option<i64>,
+) -> Result<ClusterJournal, UiError> {
+    super::answer(super::panel()?.cluster_journal(cluster, before).await)
 }

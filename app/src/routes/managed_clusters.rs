@@ -11,6 +11,7 @@ const CREATE: &str = "create";
 const DELETE: &str = "delete";
 const LEFTOVERS: &str = "leftovers";
 const CONFIGURATION: &str = "configuration";
+const JOURNAL: &str = "journal";
 
 /// One of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum ManagedClustersPage {
     Leftovers(Uuid),
     /// What the API server of a cluster needs that others made.
     Configuration(Uuid),
+    /// What was requested, and what was observed.
+    Journal(Uuid),
 }
 
 impl ManagedClustersPage {
@@ -43,6 +46,7 @@ impl ManagedClustersPage {
             DELETE => Some(Self::Delete(cluster)),
             LEFTOVERS => Some(Self::Leftovers(cluster)),
             CONFIGURATION => Some(Self::Configuration(cluster)),
+            JOURNAL => Some(Self::Journal(cluster)),
             _ => None,
         }
     }
@@ -57,6 +61,7 @@ impl ManagedClustersPage {
             Self::Delete(cluster) => format!("{base}/{cluster}?view={DELETE}"),
             Self::Leftovers(cluster) => format!("{base}/{cluster}?view={LEFTOVERS}"),
             Self::Configuration(cluster) => format!("{base}/{cluster}?view={CONFIGURATION}"),
+            Self::Journal(cluster) => format!("{base}/{cluster}?view={JOURNAL}"),
         }
     }
 }
@@ -64,6 +69,11 @@ impl ManagedClustersPage {
 /// Returns the address of the list: all of it that pages outside of the part need.
 pub fn list(project: &str) -> String {
     format!("{}/managed-clusters", launchpad(project))
+}
+
+/// Returns the address of the journal of a cluster as a file.
+pub fn journal_file(project: &str, cluster: Uuid) -> String {
+    format!("{}/{cluster}/journal.jsonl", list(project))
 }
 
 /// Returns the address of the form that continues an attempt to create a cluster.
@@ -93,6 +103,7 @@ mod tests {
             ManagedClustersPage::Delete(id),
             ManagedClustersPage::Leftovers(id),
             ManagedClustersPage::Configuration(id),
+            ManagedClustersPage::Journal(id),
         ] {
             let address = page.address("p1");
             let rest = address.strip_prefix("/projects/p1/managed-clusters");

@@ -10,6 +10,7 @@ pub mod driver;
 pub mod failure;
 pub mod idempotency;
 pub mod inventory;
+pub mod journal;
 pub mod labels;
 pub mod model;
 pub mod plan;

@@ -90,6 +90,11 @@ pub enum StoreError {
     /// There is no room for another enrolled cluster.
     #[error("there are {MAX_CLUSTERS} enrolled clusters; remove one first")]
     TooManyClusters,
+    /// An entry of a cluster's journal is too large.
+    #[error(
+        "an entry of {bytes} bytes is too large for the journal of a cluster, which takes {max}"
+    )]
+    JournalEntryTooLarge { bytes: usize, max: usize },
     /// `store.url` cannot be used.
     #[error("store.url: {0}")]
     Url(String),
@@ -120,7 +125,8 @@ impl StoreError {
             Self::Moved { .. }
             | Self::Corrupt { .. }
             | Self::Cluster { .. }
-            | Self::TooManyClusters => StoreCause::Entry,
+            | Self::TooManyClusters
+            | Self::JournalEntryTooLarge { .. } => StoreCause::Entry,
             Self::Audit(error) => error.cause(),
             Self::AuditOverflow | Self::Contended { .. } => StoreCause::Busy,
         }

@@ -16,12 +16,14 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares the list with the migrations.
-const TABLES: [&str; 26] = [
+const TABLES: [&str; 28] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
     "authorization_codes",
     "cluster_creation_attempts",
+    "cluster_journal_entries",
+    "cluster_journal_heads",
     "device_codes",
     "enrolled_cluster_feed",
     "enrolled_clusters",

@@ -18,6 +18,7 @@ mod authorization_codes;
 mod browser_marks;
 mod cause;
 mod changes;
+mod cluster_journal;
 mod config;
 mod creation_attempts;
 mod database;
@@ -60,6 +61,10 @@ pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthoriz
 pub use browser_marks::BrowserMarks;
 pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
+pub use cluster_journal::{
+    ClusterJournal, JournalEntry, JournalHead, JournalKey, JournalSource, LastObservation,
+    NewJournalEntry,
+};
 pub use config::StoreConfig;
 pub use creation_attempts::{
     AttemptKey, AttemptLease, AttemptState, BegunAttempt, CreationAttempt, CreationAttempts,

@@ -7,10 +7,10 @@ use crate::shared::Shared;
 use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, CreationAttempts, DeviceCodes,
-    EnrolledClusters, Handovers, KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows,
-    ProviderTokens, SavedForms, SessionCredentials, Sessions, SignInAccounts, SignInFlows,
-    Throttle, TotpMarks,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, ClusterJournal,
+    CreationAttempts, DeviceCodes, EnrolledClusters, Handovers, KeystoneTokens, LogoutMarks,
+    NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms, SessionCredentials, Sessions,
+    SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -105,6 +105,9 @@ accessors! {
 
     /// Returns the requests for new clusters; on a SQL database only.
     pub fn creation_attempts -> CreationAttempts;
+
+    /// Returns the journals of managed clusters; on a SQL database only.
+    pub fn cluster_journal -> ClusterJournal;
 
     /// Returns the audit log.
     pub fn audit -> Audit;

@@ -85,6 +85,28 @@ pub async fn of_object(
     Ok(rows)
 }
 
+/// Maximum number of events of nodes.
+const MAX_NODE_EVENTS: &str = "200";
+
+/// Returns the events about the nodes of the cluster, each with the name of its node, newest first.
+pub async fn of_nodes(api: &Api) -> Result<Vec<(String, EventRow)>, KubeError> {
+    let path = path::with_query(
+        &path::collection(&ResourceRef::core("events"), Some("default"))?,
+        &[
+            ("fieldSelector", "involvedObject.kind=Node"),
+            ("limit", MAX_NODE_EVENTS),
+        ],
+    );
+    let list: List = serde_json::from_value(api.get(&path).await?)
+        .map_err(|error| KubeError::Protocol(error.to_string()))?;
+    let events = list.items.into_iter();
+    let mut rows: Vec<_> = events
+        .map(|event| (event.involved_object.name.clone(), row(event)))
+        .collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.last_seen));
+    Ok(rows)
+}
+
 /// Converts an event into a row.
 pub fn row(event: Event) -> EventRow {
     let series = event.series.as_ref();

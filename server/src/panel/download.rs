@@ -1,6 +1,6 @@
 //! File downloads.
 use crate::caller::{self, Caller};
-use crate::service::{Services, authentication, error::ServiceError};
+use crate::service::{Services, authentication, error::ServiceError, lifecycle};
 use app::error::UiErrorKind;
 use axum::{
     extract::{Path, Request, State},
@@ -38,6 +38,26 @@ pub async fn kubeconfig(
             text,
         )
             .into_response(),
+        Err(error) => refused(error, &caller),
+    }
+}
+
+/// Returns the journal of a managed cluster as JSON lines.
+pub async fn journal(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+) -> Response {
+    match lifecycle::export_journal(&services, &caller, cluster).await {
+        Ok(text) => {
+            let name = format!("attachment; filename=\"journal-{cluster}.jsonl\"");
+            let kind = "application/jsonl".to_owned();
+            let headers = [
+                (header::CONTENT_TYPE, kind),
+                (header::CONTENT_DISPOSITION, name),
+            ];
+            (headers, text).into_response()
+        }
         Err(error) => refused(error, &caller),
     }
 }

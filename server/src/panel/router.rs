@@ -139,6 +139,10 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             get(download::kubeconfig),
         )
         .route(
+            "/projects/{project}/managed-clusters/{cluster}/journal.jsonl",
+            get(download::journal),
+        )
+        .route(
             "/projects/{project}/clusters/{cluster}/schema",
             get(schema::of_kind),
         )

@@ -3,6 +3,7 @@ mod cluster;
 mod configuration;
 mod create;
 mod delete;
+mod journal;
 mod list;
 mod view_change;
 
@@ -15,6 +16,7 @@ use cluster::ClusterPage;
 use configuration::Configuration;
 use create::Create;
 use delete::{Delete, LeftoversPage};
+use journal::Journal;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use list::ClusterList;
@@ -45,6 +47,9 @@ pub fn ManagedClusters() -> impl IntoView {
                 }
                 Some(ManagedClustersPage::Configuration(cluster)) => {
                     view! { <Configuration cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Journal(cluster)) => {
+                    view! { <Journal cluster /> }.into_any()
                 }
                 None => view! { <Nowhere /> }.into_any(),
             }}

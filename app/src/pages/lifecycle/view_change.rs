@@ -45,7 +45,8 @@ fn cluster(page: ManagedClustersPage) -> Option<uuid::Uuid> {
         ManagedClustersPage::Cluster(id)
         | ManagedClustersPage::Delete(id)
         | ManagedClustersPage::Leftovers(id)
-        | ManagedClustersPage::Configuration(id) => Some(id),
+        | ManagedClustersPage::Configuration(id)
+        | ManagedClustersPage::Journal(id) => Some(id),
     }
 }
 

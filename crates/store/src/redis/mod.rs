@@ -15,6 +15,7 @@ mod audit;
 mod authorization_codes;
 mod binding;
 mod changes;
+mod cluster_journal;
 mod codes;
 mod connection;
 mod creation_attempts;

@@ -4,6 +4,7 @@ mod audit;
 mod audit_filter;
 mod authorization_codes;
 mod changes;
+mod cluster_journal;
 mod connection;
 mod creation_attempts;
 mod database;

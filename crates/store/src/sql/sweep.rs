@@ -26,6 +26,19 @@ impl Sweep for SqlStore {
                 "DELETE FROM cluster_creation_attempts WHERE expires_at <= $1",
                 now,
             ),
+            (
+                "DELETE FROM cluster_journal_entries WHERE EXISTS (
+                     SELECT 1 FROM cluster_journal_heads AS heads
+                     WHERE heads.project_id = cluster_journal_entries.project_id
+                         AND heads.cluster_id = cluster_journal_entries.cluster_id
+                         AND heads.expires_at <= $1
+                 )",
+                now,
+            ),
+            (
+                "DELETE FROM cluster_journal_heads WHERE expires_at <= $1",
+                now,
+            ),
             ("DELETE FROM saved_forms WHERE expires_at <= $1", now),
             ("DELETE FROM device_codes WHERE expires_at <= $1", now),
             (

@@ -317,3 +317,19 @@ async fn creations_of_clusters_need_a_sql_database() {
     let key = attempt(1).key;
     assert!(attempts.forget(&key, lease(7).holder).await.is_err());
 }
+
+#[tokio::test]
+async fn journals_of_clusters_need_a_sql_database() {
+    use crate::suite::cluster_journal::{key, request};
+    use portico_store::StoreError;
+    let database = super::database().await;
+    let journal = database.store.cluster_journal();
+    let now = crate::suite::fixtures::at(0);
+    let error = journal
+        .append(&key(1), &request("{}"), now)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::NeedsSql { .. }), "{error}");
+    assert!(journal.last_observation(&key(1)).await.is_err());
+    assert!(journal.list(&key(1), None, 10).await.is_err());
+}

@@ -3,6 +3,7 @@ pub mod audit;
 pub mod audit_tampering;
 pub mod browser_marks;
 pub mod changes;
+pub mod cluster_journal;
 pub mod command_line;
 pub mod creation_attempts;
 pub mod enrolled_clusters;
@@ -174,6 +175,11 @@ macro_rules! each_sql_test {
             enrolled_clusters: changes_of_clusters_made_at_once_have_a_sequence_each
             enrolled_clusters: an_enrolment_keeps_what_an_earlier_record_accepts
             enrolled_clusters: enrolments_made_at_once_keep_the_projects_of_each_other
+            cluster_journal: entries_of_a_cluster_form_a_chain
+            cluster_journal: entries_appended_at_once_all_have_a_place
+            cluster_journal: of_two_replicas_one_records_a_difference
+            cluster_journal: an_entry_that_is_too_large_is_refused
+            cluster_journal: a_journal_is_stored_for_400_days_after_its_last_entry
             creation_attempts: an_attempt_keeps_its_state_for_the_next_run
             creation_attempts: one_run_at_a_time_works_on_an_attempt
             creation_attempts: an_attempt_is_dismissed_only_while_its_outcome_is_unknown

@@ -6,7 +6,7 @@ mod tests;
 
 pub use state::View;
 
-use super::{attempts::Attempts, durations::Durations, viewer::Viewer};
+use super::{attempts::Attempts, durations::Durations, journal::Journal, viewer::Viewer};
 use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
@@ -31,6 +31,7 @@ struct Shared {
     clients: Clients,
     attempts: Arc<dyn Attempts>,
     durations: Durations,
+    journal: Journal,
     second: Duration,
 }
 
@@ -60,6 +61,7 @@ impl Feeds {
         Self {
             shared: Arc::new(Shared {
                 clients,
+                journal: Journal::new(attempts.store()),
                 attempts,
                 durations: Durations::default(),
                 second,
@@ -96,6 +98,11 @@ impl Feeds {
     /// Returns the durations of steps that were observed.
     pub fn durations(&self) -> &Durations {
         &self.shared.durations
+    }
+
+    /// Returns the journals, to which the pollers write.
+    pub fn journal(&self) -> &Journal {
+        &self.shared.journal
     }
 
     async fn feed(&self, viewer: &Viewer, cluster: Uuid) -> Arc<Feed> {

@@ -21,12 +21,14 @@ use portico_domain::panel::lifecycle::{
 };
 use portico_lifecycle::{
     driver::{ApiVersion, Cloud},
+    journal::Observation,
     rights::Call,
 };
 use portico_openstack::{
-    magnum::{Cluster, ClusterTemplate, Features, Quota},
+    magnum::{Cluster, ClusterTemplate, Features, HealthStatus, Quota},
     rest::{Error, ErrorKind, Listing},
 };
+use portico_store::JournalKey;
 use std::{
     collections::{HashMap, HashSet},
     time::{Duration, Instant},
@@ -102,6 +104,7 @@ async fn read(
         .buffered(MAX_CONCURRENT_CLUSTERS)
         .collect()
         .await;
+    observe(access, &viewer, &answers);
     rows.extend(records_without_cluster(clusters, &viewer, &answers));
     rows.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
     Ok(ManagedClusters {
@@ -118,6 +121,21 @@ async fn read(
         support_contact: services.support_contact.clone(),
         now: Timestamp::now().as_second(),
     })
+}
+
+/// Writes what differs to the journals of the clusters, after the answer. The list has no node groups.
+fn observe(access: &MagnumAccess, viewer: &Viewer, answers: &Answers) {
+    let observed = answers.clusters.items.iter().map(|cluster| {
+        let model = access.clients.model(cluster, answers.template_of(cluster));
+        let health = cluster.health_status.as_ref().map(HealthStatus::as_str);
+        let key = JournalKey {
+            project_id: viewer.project_id().to_owned(),
+            cluster: cluster.uuid,
+        };
+        (key, Observation::of(&model, health, None))
+    });
+    let journal = access.feeds.journal();
+    journal.observe_later(observed.collect(), Timestamp::now());
 }
 
 /// Returns rows of the enrolled clusters of the viewer's project that Magnum no longer has.

@@ -20,6 +20,7 @@ mod feeds;
 #[cfg(test)]
 mod fixtures;
 mod following;
+mod journal;
 mod list;
 mod managed;
 mod origin;
@@ -37,6 +38,7 @@ pub use creation::{continue_creation, create, dismiss_creation, options, read_fi
 pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
+pub use journal::{Change, RequestOutcome, begin, export as export_journal, journal, record};
 pub use list::list;
 pub use progress::{follow, progress};
 pub use stored_attempts::StoredAttempts;

@@ -5,7 +5,7 @@ use crate::{
     service::{
         enrolment,
         error::ServiceError,
-        lifecycle::{self, Accepted},
+        lifecycle::{self, Accepted, Change, RequestOutcome},
     },
 };
 use app::{
@@ -14,9 +14,9 @@ use app::{
 };
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{
-    ApiServerConfiguration, ClusterFile, CreationForm, CreationOptions, CreationOutcome,
-    CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord,
-    EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+    ApiServerConfiguration, ClusterFile, ClusterJournal, CreationForm, CreationOptions,
+    CreationOutcome, CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome,
+    DeletionRecord, EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
 };
 use uuid::Uuid;
 
@@ -53,6 +53,10 @@ impl Lifecycle for PanelService {
         };
         audit::record(&self.caller, "create_cluster", cluster, &form.name, outcome);
         if matches!(answer, Ok(CreationOutcome::Accepted { .. })) {
+            // its attempt was stored before it was sent; the journal needs the UUID
+            let change = change(cluster, "create_cluster", "");
+            let accepted = RequestOutcome::Accepted;
+            lifecycle::record(&self.services, &self.caller, change, accepted, None).await;
             let name = form.name.clone();
             let request = Accepted::Creation { name };
             lifecycle::follow(&self.services, &self.caller, cluster, &request).await;
@@ -61,7 +65,9 @@ impl Lifecycle for PanelService {
     }
 
     async fn continue_creation(&self, cluster: Uuid) -> Result<(), UiError> {
-        let answer = lifecycle::continue_creation(&self.services, &self.caller, cluster).await;
+        let change = change(cluster, "continue_creation", "");
+        let work = lifecycle::continue_creation(&self.services, &self.caller, cluster);
+        let answer = self.journalled(change, work, accepted).await;
         self.audited("continue_creation", cluster, "", answer)
     }
 
@@ -97,7 +103,9 @@ impl Lifecycle for PanelService {
         options: DeletionOptions,
     ) -> Result<DeletionOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        let answer = lifecycle::delete(services, clusters, caller, cluster, &typed, options).await;
+        let work = lifecycle::delete(services, clusters, caller, cluster, &typed, options);
+        let change = change(cluster, "delete_cluster", "");
+        let answer = self.journalled(change, work, of_deletion).await;
         let outcome = match &answer {
             Ok(DeletionOutcome::Accepted(_)) | Ok(DeletionOutcome::AlreadyGone) => Outcome::Done,
             Ok(DeletionOutcome::Refused { .. }) => Outcome::Refused,
@@ -123,12 +131,26 @@ impl Lifecycle for PanelService {
 
     async fn enrol_cluster(&self, cluster: Uuid) -> Result<EnrolmentOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        self.ui(lifecycle::enrol(services, clusters, caller, cluster).await)
+        let answer = lifecycle::enrol(services, clusters, caller, cluster).await;
+        if let Some((outcome, text)) = answer.as_ref().ok().and_then(of_enrolment) {
+            let change = change(cluster, "enrol", "");
+            lifecycle::record(services, caller, change, outcome, text).await;
+        }
+        self.ui(answer)
     }
 
     async fn remove_cluster_record(&self, cluster: Uuid) -> Result<bool, UiError> {
         // the audit line is written there
         self.ui(enrolment::remove_record(&self.services, &self.caller, cluster).await)
+    }
+
+    async fn cluster_journal(
+        &self,
+        cluster: Uuid,
+        before: Option<i64>,
+    ) -> Result<ClusterJournal, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::journal(services, clusters, caller, cluster, before).await)
     }
 
     async fn api_server_configuration(
@@ -137,6 +159,70 @@ impl Lifecycle for PanelService {
     ) -> Result<ApiServerConfiguration, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         self.ui(lifecycle::configuration(services, clusters, caller, cluster).await)
+    }
+}
+
+impl PanelService {
+    /// Carries out a change whose beginning and outcome are in the cluster's journal.
+    async fn journalled<T>(
+        &self,
+        change: Change<'_>,
+        work: impl Future<Output = Result<T, ServiceError>>,
+        outcome: impl FnOnce(&T) -> (RequestOutcome, Option<String>),
+    ) -> Result<T, ServiceError> {
+        let begun = lifecycle::begin(&self.services, &self.caller, change).await?;
+        let answer = work.await;
+        if let Some(begun) = begun {
+            let (outcome, text) = match &answer {
+                Ok(answer) => outcome(answer),
+                Err(error) if error.kind == UiErrorKind::NotPermitted => {
+                    (RequestOutcome::Refused, Some(error.message.clone()))
+                }
+                Err(error) => (RequestOutcome::Failed, Some(error.message.clone())),
+            };
+            begun.end(outcome, text).await;
+        }
+        answer
+    }
+}
+
+fn change<'a>(cluster: Uuid, action: &'a str, target: &'a str) -> Change<'a> {
+    Change {
+        cluster,
+        action,
+        target,
+        reason: None,
+    }
+}
+
+fn accepted<T>(_: &T) -> (RequestOutcome, Option<String>) {
+    (RequestOutcome::Accepted, None)
+}
+
+fn of_deletion(outcome: &DeletionOutcome) -> (RequestOutcome, Option<String>) {
+    match outcome {
+        DeletionOutcome::Accepted(_) => (RequestOutcome::Accepted, None),
+        DeletionOutcome::AlreadyGone => (
+            RequestOutcome::Accepted,
+            Some("Magnum no longer had the cluster.".to_owned()),
+        ),
+        DeletionOutcome::Refused { reason, .. } => (RequestOutcome::Refused, Some(reason.clone())),
+        DeletionOutcome::Unknown { reason, .. } => (RequestOutcome::Unknown, Some(reason.clone())),
+    }
+}
+
+/// Returns what the journal has of an enrolment; `None` if it is too early, as the page tries again.
+fn of_enrolment(outcome: &EnrolmentOutcome) -> Option<(RequestOutcome, Option<String>)> {
+    match outcome {
+        EnrolmentOutcome::Enrolled { .. } => Some((RequestOutcome::Accepted, None)),
+        EnrolmentOutcome::WaitingForConfiguration(_) => Some((
+            RequestOutcome::Accepted,
+            Some("The API server has to be configured.".to_owned()),
+        )),
+        EnrolmentOutcome::Refused { reason, .. } => {
+            Some((RequestOutcome::Refused, Some(reason.clone())))
+        }
+        EnrolmentOutcome::Later { .. } => None,
     }
 }
 

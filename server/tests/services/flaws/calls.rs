@@ -355,6 +355,10 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes("/api/managed_clusters/enrol", one.clone()),
         changes("/api/managed_clusters/remove_record", one.clone()),
+        unavailable(reads(
+            "/api/managed_clusters/journal",
+            json!({ "cluster": cluster, "before": null }),
+        )),
         unavailable(reads("/api/managed_clusters/configuration", one)),
     ]
 }

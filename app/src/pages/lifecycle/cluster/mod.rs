@@ -82,12 +82,14 @@ fn failed(cluster: Uuid, error: UiError, retry: Callback<()>) -> AnyView {
     use_view_shown(ManagedClustersPage::Cluster(cluster), "Cluster".to_owned());
     let is_gone = error.kind == UiErrorKind::NotFound;
     let leftovers = ManagedClustersPage::Leftovers(cluster).address(&project);
+    let journal = ManagedClustersPage::Journal(cluster).address(&project);
     view! {
         <PageHead title="Cluster" crumbs />
         <div class="card"><ErrorState error retry /></div>
         {is_gone.then(|| view! {
             <p class="mt-4">
                 "If it was deleted: " <a href=leftovers>"Show leftovers"</a>
+                " or its " <a href=journal>"journal"</a>
             </p>
         })}
     }
@@ -139,8 +141,12 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
     });
     let actions = {
         let project = project.clone();
-        view! { {move || deletion.get().map(|offer| delete_link(offer, cluster, &project))} }
-            .into_any()
+        let journal = ManagedClustersPage::Journal(cluster).address(&project);
+        view! {
+            <a class="btn" href=journal>"Journal"</a>
+            {move || deletion.get().map(|offer| delete_link(offer, cluster, &project))}
+        }
+        .into_any()
     };
     let failure = Memo::new(move |_| {
         watch.progress.with(|progress| {

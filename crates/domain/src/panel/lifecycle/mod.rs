@@ -9,6 +9,7 @@ mod deletion;
 mod enrolment;
 mod failure;
 mod form;
+mod journal;
 mod options;
 mod progress;
 mod quota;
@@ -29,6 +30,7 @@ pub use form::{
     AUTO_HEALING_LABEL, AUTO_SCALING_LABEL, AUTO_UPGRADE_LABEL, ApiExposure, ClusterFile,
     ControlPlaneForm, CreationForm, DEFAULT_GROUP, ExistingNetwork, GroupForm,
 };
+pub use journal::{ClusterJournal, JournalRow, JournalSource};
 pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,

@@ -6,14 +6,16 @@ use jiff::Timestamp;
 use parking_lot::Mutex;
 use portico_cluster_operations::{Clients, mapping};
 use portico_lifecycle::{
+    journal::Observation,
     model::{Cluster, NodeGroup},
     progress::Outcome,
     rights::Call,
 };
 use portico_openstack::{
-    magnum,
+    magnum::{self, HealthStatus},
     rest::{Effect, Error, ErrorKind, ScopedToken, Service},
 };
+use portico_store::JournalKey;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use tokio::sync::Notify;
@@ -195,18 +197,33 @@ impl Feed {
             // an administrator's token sees the clusters of all projects
             Ok(cluster) if self.is_of_project(&cluster) => {
                 let (seen, details) = self.details(token, cluster).await;
+                let observation = observation(&seen, &details);
                 self.observe(seen, details, now);
                 count("ok");
+                let journal = &self.shared.journal;
+                journal.observe(&self.key(), observation, now).await;
                 return Ok(());
             }
             Ok(_) => not_found(),
             Err(error) => error,
         };
+        if self.note(&error, now) {
+            return Ok(());
+        }
+        if error.is_not_found() && self.state.lock().is_gone() {
+            let journal = &self.shared.journal;
+            journal.observe_gone(&self.key(), now).await;
+        }
+        Err(error)
+    }
+
+    /// Notes that Magnum did not return the cluster; returns whether nothing follows from it.
+    fn note(&self, error: &Error, now: Timestamp) -> bool {
         let mut state = self.state.lock();
         // Magnum can answer once with 400 before it answers 404, and before a record is complete
         if error.status == Some(400) && (state.seen.is_some() || state.requested.is_some()) {
             state.pass();
-            return Ok(());
+            return true;
         }
         if error.is_not_found() {
             count("missing");
@@ -216,9 +233,17 @@ impl Feed {
             count("refused");
         } else {
             count("outage");
-            state.fail(&error);
+            state.fail(error);
         }
-        Err(error)
+        false
+    }
+
+    /// Returns what identifies the journal of the cluster.
+    fn key(&self) -> JournalKey {
+        JournalKey {
+            project_id: self.project_id.clone(),
+            cluster: self.cluster,
+        }
     }
 
     fn is_of_project(&self, cluster: &magnum::Cluster) -> bool {
@@ -305,6 +330,13 @@ fn seen(
         cluster: Arc::new(cluster),
         template,
     }
+}
+
+/// Returns what the journal compares.
+fn observation(seen: &Seen, details: &Details) -> Observation {
+    let health = seen.cluster.health_status.as_ref();
+    let health = health.map(HealthStatus::as_str);
+    Observation::of(&seen.model, health, details.groups.as_deref())
 }
 
 fn count(result: &'static str) {

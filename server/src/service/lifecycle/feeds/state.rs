@@ -226,6 +226,11 @@ impl State {
         }
     }
 
+    /// Returns whether Magnum no longer has a cluster that it has shown.
+    pub fn is_gone(&self) -> bool {
+        self.is_gone
+    }
+
     /// Notes that Magnum refuses the token that was used. Each viewer is confirmed again then, with the
     /// own token.
     pub fn refuse(&mut self) {

@@ -1,0 +1,158 @@
+//! Who requested a difference: a user of Portico, another client of Magnum, or no one.
+use jiff::{SignedDuration, Timestamp};
+
+/// How long after a difference was observed the entry of its request may be written: another replica
+/// can observe the effect before the request has been answered.
+const WRITE_DELAY: SignedDuration = SignedDuration::from_secs(30);
+
+/// An entry of a journal, as far as attribution needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Timeline {
+    Requested(Requested),
+    Observed(Observed),
+}
+
+/// A request through Portico that changes the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Requested {
+    pub at: Timestamp,
+    /// False: Magnum did not accept it, or nothing was sent.
+    pub may_have_effect: bool,
+}
+
+/// A difference between two observations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    pub at: Timestamp,
+    /// When the cluster was observed before.
+    pub since: Timestamp,
+    /// Whether a client of Magnum must have requested it.
+    pub is_requested: bool,
+    /// Whether Magnum works on the cluster afterwards.
+    pub is_busy: bool,
+}
+
+/// What a difference follows from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The request at this index of the timeline.
+    Request(usize),
+    /// A request that did not come through Portico.
+    Outside,
+    /// Magnum itself.
+    Magnum,
+}
+
+/// Returns the cause of each observed difference of a timeline, oldest first; `None` for requests.
+///
+/// A request explains the differences from it on until the cluster is settled again. A difference that
+/// must have been requested, and that no request explains, came from outside of Portico.
+pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
+    let mut current: Option<usize> = None;
+    let mut causes = Vec::with_capacity(timeline.len());
+    for (index, entry) in timeline.iter().enumerate() {
+        let observed = match entry {
+            Timeline::Requested(request) => {
+                if request.may_have_effect {
+                    current = Some(index);
+                }
+                causes.push(None);
+                continue;
+            }
+            Timeline::Observed(observed) => observed,
+        };
+        let request = current.or_else(|| late_request(timeline, index, observed));
+        let cause = match request {
+            Some(request) if observed.is_requested => Cause::Request(request),
+            None if observed.is_requested => Cause::Outside,
+            _ => Cause::Magnum,
+        };
+        current = request.filter(|_| observed.is_busy);
+        causes.push(Some(cause));
+    }
+    causes
+}
+
+/// Returns the request whose entry was written after its effect was observed.
+fn late_request(timeline: &[Timeline], index: usize, observed: &Observed) -> Option<usize> {
+    if !observed.is_requested {
+        return None;
+    }
+    let later = timeline.iter().enumerate().skip(index + 1);
+    later
+        .take_while(|(_, entry)| at(entry) <= observed.at + WRITE_DELAY)
+        .find_map(|(index, entry)| match entry {
+            Timeline::Requested(request) if request.may_have_effect => Some(index),
+            _ => None,
+        })
+}
+
+fn at(entry: &Timeline) -> Timestamp {
+    match entry {
+        Timeline::Requested(request) => request.at,
+        Timeline::Observed(observed) => observed.at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    fn requested(second: i64, may_have_effect: bool) -> Timeline {
+        Timeline::Requested(Requested {
+            at: time(second),
+            may_have_effect,
+        })
+    }
+
+    fn observed(second: i64, is_requested: bool, is_busy: bool) -> Timeline {
+        Timeline::Observed(Observed {
+            at: time(second),
+            since: time(second - 2),
+            is_requested,
+            is_busy,
+        })
+    }
+
+    #[test]
+    fn a_request_explains_what_follows_until_the_cluster_is_settled() {
+        let causes = causes(&[
+            requested(0, true),
+            observed(2, true, true),
+            observed(10, false, false),
+            observed(20, true, true),
+        ]);
+        assert_eq!(
+            causes,
+            [
+                None,
+                Some(Cause::Request(0)),
+                Some(Cause::Magnum),
+                Some(Cause::Outside)
+            ]
+        );
+    }
+
+    #[test]
+    fn a_refused_request_explains_nothing() {
+        let causes = causes(&[requested(0, false), observed(2, true, true)]);
+        assert_eq!(causes, [None, Some(Cause::Outside)]);
+    }
+
+    #[test]
+    fn an_effect_that_another_replica_observes_first_is_explained() {
+        let soon = [observed(0, true, true), requested(1, true)];
+        assert_eq!(causes(&soon), [Some(Cause::Request(1)), None]);
+        let late = [observed(0, true, true), requested(60, true)];
+        assert_eq!(causes(&late), [Some(Cause::Outside), None]);
+    }
+
+    #[test]
+    fn what_magnum_does_by_itself_has_no_request() {
+        assert_eq!(causes(&[observed(0, false, false)]), [Some(Cause::Magnum)]);
+    }
+}

@@ -1,0 +1,235 @@
+//! The journals of managed clusters (ADR 0025); on a SQL database only.
+use crate::error::StoreError;
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest as _, Sha256};
+use std::str::FromStr;
+use uuid::Uuid;
+
+pub(crate) const ENTRIES: &str = "cluster_journal_entries";
+pub(crate) const HEADS: &str = "cluster_journal_heads";
+
+/// How long a journal is stored after its last entry.
+pub(crate) const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 400);
+/// Maximum number of entries of a cluster; the oldest ones are deleted.
+pub(crate) const MAX_ENTRIES: i64 = 10_000;
+/// Maximum size of an entry's content, in bytes.
+pub(crate) const MAX_CONTENT_BYTES: usize = 16 * 1024;
+
+const FORMAT: &[u8] = b"portico cluster journal v1";
+
+/// The journals; see [`crate::Store::cluster_journal`]. The entries of a cluster form a chain of
+/// SHA-256 hashes without a key, so that a process that holds none of the store's keys can append to
+/// it; the audit log, whose entries are sealed, names its head with each change.
+///
+/// On Redis every method fails with [`StoreError::NeedsSql`].
+#[async_trait]
+pub trait ClusterJournal: Send + Sync {
+    /// Appends an entry; returns the new head.
+    ///
+    /// # Errors
+    /// If the store cannot be reached, or the content is larger than 16 KiB.
+    async fn append(
+        &self,
+        key: &JournalKey,
+        entry: &NewJournalEntry,
+        now: Timestamp,
+    ) -> Result<JournalHead, StoreError>;
+
+    /// Returns the last observation of a cluster, as JSON.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn last_observation(
+        &self,
+        key: &JournalKey,
+    ) -> Result<Option<LastObservation>, StoreError>;
+
+    /// Replaces the observation with the revision `expected`, 0 if there is none, and appends the
+    /// entry about what differs; returns whether it was still the last one. Of two replicas that
+    /// observe the same difference, one records it.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::append`].
+    async fn observe(
+        &self,
+        key: &JournalKey,
+        expected: i64,
+        observation: &str,
+        entry: Option<&NewJournalEntry>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns entries with a sequence number lower than `before`, the newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn list(
+        &self,
+        key: &JournalKey,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError>;
+}
+
+/// What identifies a journal.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct JournalKey {
+    pub project_id: String,
+    /// Magnum's UUID.
+    pub cluster: Uuid,
+}
+
+/// Where an entry comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalSource {
+    /// A request through Portico.
+    Request,
+    /// A difference between two observations of the cluster.
+    Observation,
+}
+
+impl JournalSource {
+    /// Returns the name used in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Observation => "observation",
+        }
+    }
+}
+
+impl FromStr for JournalSource {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Request, Self::Observation]
+            .into_iter()
+            .find(|source| source.as_str() == text)
+            .ok_or_else(|| format!("unknown source {text}"))
+    }
+}
+
+/// A new entry. Holds no secret of any kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewJournalEntry {
+    pub source: JournalSource,
+    /// JSON.
+    pub content: String,
+}
+
+/// A stored entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalEntry {
+    /// The place in the cluster's chain, from 1.
+    pub sequence: i64,
+    pub at: Timestamp,
+    pub source: JournalSource,
+    /// JSON.
+    pub content: String,
+    pub hash: String,
+}
+
+impl JournalEntry {
+    /// Returns whether the entry is unchanged and follows the entry with the hash `previous`.
+    pub fn follows(&self, key: &JournalKey, previous: &str) -> bool {
+        let at_millis = self.at.as_millisecond();
+        let new = NewJournalEntry {
+            source: self.source,
+            content: self.content.clone(),
+        };
+        self.hash == digest(previous, key, self.sequence, at_millis, &new)
+    }
+}
+
+/// The newest entry of a journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JournalHead {
+    pub sequence: i64,
+    pub hash: String,
+}
+
+/// The observation that the next one is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastObservation {
+    /// JSON, as it was given.
+    pub content: String,
+    /// Increases with each replacement, from 1.
+    pub revision: i64,
+    pub observed_at: Timestamp,
+}
+
+/// Returns the hash of an entry at its place: SHA-256 over the hash before it and every field, each with
+/// its length, so that two entries never have the same encoding.
+pub(crate) fn digest(
+    previous: &str,
+    key: &JournalKey,
+    sequence: i64,
+    at_millis: i64,
+    entry: &NewJournalEntry,
+) -> String {
+    let (sequence, at) = (sequence.to_string(), at_millis.to_string());
+    let cluster = key.cluster.to_string();
+    let fields = [
+        previous,
+        &key.project_id,
+        &cluster,
+        &sequence,
+        &at,
+        entry.source.as_str(),
+        &entry.content,
+    ];
+    let mut hash = Sha256::new_with_prefix(FORMAT);
+    for field in fields {
+        hash.update((field.len() as u64).to_be_bytes());
+        hash.update(field);
+    }
+    URL_SAFE_NO_PAD.encode(hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_an_entry_covers_every_field_and_its_place() {
+        let key = JournalKey {
+            project_id: "acme".to_owned(),
+            cluster: Uuid::from_u128(1),
+        };
+        let entry = NewJournalEntry {
+            source: JournalSource::Request,
+            content: "{}".to_owned(),
+        };
+        let hash = digest("x", &key, 1, 7, &entry);
+        let other_key = JournalKey {
+            project_id: "globex".to_owned(),
+            ..key.clone()
+        };
+        let other_cluster = JournalKey {
+            cluster: Uuid::from_u128(2),
+            ..key.clone()
+        };
+        let other_source = NewJournalEntry {
+            source: JournalSource::Observation,
+            ..entry.clone()
+        };
+        let other_content = NewJournalEntry {
+            content: "[]".to_owned(),
+            ..entry.clone()
+        };
+        for changed in [
+            digest("y", &key, 1, 7, &entry),
+            digest("x", &other_key, 1, 7, &entry),
+            digest("x", &other_cluster, 1, 7, &entry),
+            digest("x", &key, 2, 7, &entry),
+            digest("x", &key, 1, 8, &entry),
+            digest("x", &key, 1, 7, &other_source),
+            digest("x", &key, 1, 7, &other_content),
+        ] {
+            assert_ne!(hash, changed);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+use super::Database;
+use super::fixtures::at;
+use portico_store::{JournalKey, JournalSource, NewJournalEntry, StoreError};
+use uuid::Uuid;
+
+pub fn key(cluster: u128) -> JournalKey {
+    JournalKey {
+        project_id: "acme".to_owned(),
+        cluster: Uuid::from_u128(cluster),
+    }
+}
+
+pub fn request(content: &str) -> NewJournalEntry {
+    NewJournalEntry {
+        source: JournalSource::Request,
+        content: content.to_owned(),
+    }
+}
+
+fn observation(content: &str) -> NewJournalEntry {
+    NewJournalEntry {
+        source: JournalSource::Observation,
+        ..request(content)
+    }
+}
+
+pub async fn entries_of_a_cluster_form_a_chain(database: &Database) {
+    let journal = database.store.cluster_journal();
+    let first = journal.append(&key(1), &request("1"), at(0)).await.unwrap();
+    let second = journal.append(&key(1), &observation("2"), at(1)).await;
+    let second = second.unwrap();
+    assert_eq!((first.sequence, second.sequence), (1, 2));
+    // another cluster, and the same one of another project, have journals of their own
+    let other_project = JournalKey {
+        project_id: "globex".to_owned(),
+        ..key(1)
+    };
+    for other in [key(2), other_project] {
+        let head = journal.append(&other, &request("x"), at(2)).await.unwrap();
+        assert_eq!(head.sequence, 1);
+        assert_eq!(journal.list(&other, None, 10).await.unwrap().len(), 1);
+    }
+    let entries = journal.list(&key(1), None, 10).await.unwrap();
+    let shown: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry.sequence, entry.content.as_str(), entry.source))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (2, "2", JournalSource::Observation),
+            (1, "1", JournalSource::Request)
+        ]
+    );
+    assert_eq!(entries[0].hash, second.hash);
+    assert!(entries[1].follows(&key(1), ""));
+    assert!(entries[0].follows(&key(1), &first.hash));
+    let mut changed = entries[0].clone();
+    changed.content = "3".to_owned();
+    assert!(!changed.follows(&key(1), &first.hash));
+    let older = journal.list(&key(1), Some(2), 10).await.unwrap();
+    assert_eq!(older.len(), 1);
+    assert_eq!(older[0].at, at(0));
+}
+
+pub async fn entries_appended_at_once_all_have_a_place(database: &Database) {
+    let other = database.with_keys(&[1]).await;
+    let appends = (0..20).map(|number| {
+        let store = if number % 2 == 0 {
+            &database.store
+        } else {
+            &other
+        };
+        async move {
+            let entry = request(&number.to_string());
+            let journal = store.cluster_journal();
+            journal.append(&key(1), &entry, at(number)).await.unwrap();
+        }
+    });
+    futures::future::join_all(appends).await;
+    let journal = database.store.cluster_journal();
+    let mut entries = journal.list(&key(1), None, 100).await.unwrap();
+    entries.reverse();
+    let sequences: Vec<_> = entries.iter().map(|entry| entry.sequence).collect();
+    assert_eq!(sequences, (1..=20).collect::<Vec<_>>());
+    let mut previous = String::new();
+    for entry in entries {
+        assert!(entry.follows(&key(1), &previous), "{entry:?}");
+        previous = entry.hash;
+    }
+}
+
+pub async fn of_two_replicas_one_records_a_difference(database: &Database) {
+    let journal = database.store.cluster_journal();
+    assert_eq!(journal.last_observation(&key(1)).await.unwrap(), None);
+    // the first observation has nothing to be compared with
+    let first = journal.observe(&key(1), 0, "a", None, at(0)).await.unwrap();
+    let also = journal.observe(&key(1), 0, "a", None, at(0)).await.unwrap();
+    assert!(first && !also);
+    let last = journal.last_observation(&key(1)).await.unwrap().unwrap();
+    assert_eq!((last.content.as_str(), last.revision), ("a", 1));
+    assert_eq!(last.observed_at, at(0));
+    let entry = observation("a to b");
+    let other = database.with_keys(&[1]).await;
+    let of_other = other.cluster_journal();
+    let (one, two) = futures::join!(
+        journal.observe(&key(1), 1, "b", Some(&entry), at(5)),
+        of_other.observe(&key(1), 1, "b", Some(&entry), at(5)),
+    );
+    assert_ne!(one.unwrap(), two.unwrap());
+    let entries = journal.list(&key(1), None, 10).await.unwrap();
+    assert_eq!(entries.len(), 1);
+    let last = journal.last_observation(&key(1)).await.unwrap().unwrap();
+    assert_eq!((last.content.as_str(), last.revision), ("b", 2));
+}
+
+pub async fn an_entry_that_is_too_large_is_refused(database: &Database) {
+    let journal = database.store.cluster_journal();
+    let large = request(&"x".repeat(16 * 1024 + 1));
+    let error = journal.append(&key(1), &large, at(0)).await.unwrap_err();
+    assert!(
+        matches!(error, StoreError::JournalEntryTooLarge { .. }),
+        "{error}"
+    );
+    assert!(journal.list(&key(1), None, 10).await.unwrap().is_empty());
+}
+
+pub async fn a_journal_is_stored_for_400_days_after_its_last_entry(database: &Database) {
+    const DAY: i64 = 24 * 3600;
+    let journal = database.store.cluster_journal();
+    journal.append(&key(1), &request("1"), at(0)).await.unwrap();
+    let later = at(300 * DAY);
+    journal.append(&key(1), &request("2"), later).await.unwrap();
+    database.store.sweep(at(699 * DAY)).await.unwrap();
+    assert_eq!(journal.list(&key(1), None, 10).await.unwrap().len(), 2);
+    database.store.sweep(at(700 * DAY)).await.unwrap();
+    assert!(journal.list(&key(1), None, 10).await.unwrap().is_empty());
+    assert_eq!(journal.last_observation(&key(1)).await.unwrap(), None);
+}

@@ -1,0 +1,2 @@
+DROP TABLE cluster_journal_entries;
+DROP TABLE cluster_journal_heads;

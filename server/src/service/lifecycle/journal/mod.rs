@@ -1,0 +1,9 @@
+//! The journals of clusters (ADR 0025): what was requested through Portico, and what was observed.
+mod content;
+mod page;
+mod record;
+mod rows;
+
+pub use content::RequestOutcome;
+pub use page::{export, journal};
+pub use record::{Change, Journal, begin, record};

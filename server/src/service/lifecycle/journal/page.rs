@@ -1,0 +1,167 @@
+//! Reads the journal of a cluster.
+use super::rows::{self, Read};
+use crate::{
+    caller::Caller,
+    kube::{ClusterSnapshot, events},
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{access::MagnumAccess, viewer::Viewer},
+    },
+};
+use app::error::UiErrorKind;
+use jiff::Timestamp;
+use portico_domain::panel::lifecycle::{ClusterJournal, JournalRow};
+use portico_lifecycle::rights::Call;
+use portico_store::{JournalEntry, JournalKey, Store};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Number of entries of a page.
+const PAGE: u32 = 100;
+/// Further entries that are read to find the request that a difference of the page follows from.
+const CONTEXT: u32 = 20;
+/// Maximum number of entries that are read at once for a file.
+const BATCH: u32 = 500;
+
+/// Returns the entries before a sequence number, the newest first, with events of the cluster's nodes on
+/// the first page.
+///
+/// # Errors
+/// `NotPermitted` if Magnum's policy does not show the project's clusters to the caller; `Unavailable` if
+/// there is no journal, or it cannot be read.
+pub async fn journal(
+    services: &Services,
+    clusters: &ClusterSnapshot,
+    caller: &Caller,
+    cluster: Uuid,
+    before: Option<i64>,
+) -> Result<ClusterJournal, ServiceError> {
+    let (store, key, viewer) = open(services, caller, cluster).await?;
+    let list = store
+        .cluster_journal()
+        .list(&key, before, PAGE + CONTEXT)
+        .await;
+    let entries = list.map_err(|error| unreadable(&error))?;
+    let read = Read {
+        key: &key,
+        entries: &entries,
+        viewer_id: &viewer.user_id,
+    };
+    let mut shown = rows::of(&read, usize::try_from(PAGE).unwrap_or(usize::MAX));
+    let mut gaps = Vec::new();
+    if before.is_none() {
+        match of_nodes(services, clusters, caller, cluster).await {
+            Ok(events) => shown.rows.extend(events),
+            Err(Some(gap)) => gaps.push(gap),
+            Err(None) => {}
+        }
+        shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
+    }
+    let has_more = entries.len() > usize::try_from(PAGE).unwrap_or(usize::MAX);
+    let oldest = entries
+        .iter()
+        .take(usize::try_from(PAGE).unwrap_or(usize::MAX))
+        .last();
+    Ok(ClusterJournal {
+        rows: shown.rows,
+        older: oldest.filter(|_| has_more).map(|entry| entry.sequence),
+        changed: shown.changed,
+        gaps,
+    })
+}
+
+/// Returns the whole journal as JSON lines, the oldest entry first.
+///
+/// # Errors
+/// Those of [`journal`].
+pub async fn export(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+) -> Result<String, ServiceError> {
+    let (store, key, _) = open(services, caller, cluster).await?;
+    let mut lines = Vec::new();
+    let mut before = None;
+    loop {
+        let list = store.cluster_journal().list(&key, before, BATCH).await;
+        let entries = list.map_err(|error| unreadable(&error))?;
+        lines.extend(entries.iter().map(line));
+        let is_last = entries.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+        match entries.last() {
+            Some(oldest) if !is_last => before = Some(oldest.sequence),
+            _ => break,
+        }
+    }
+    lines.reverse();
+    Ok(lines.concat())
+}
+
+/// Returns an entry as a line of JSON.
+fn line(entry: &JournalEntry) -> String {
+    let content: Value = serde_json::from_str(&entry.content).unwrap_or(Value::Null);
+    let line = json!({
+        "sequence": entry.sequence,
+        "time": entry.at.to_string(),
+        "source": entry.source.as_str(),
+        "content": content,
+        "hash": entry.hash,
+    });
+    format!("{line}\n")
+}
+
+/// Returns the store, the journal's key, and the viewer who may read it. It is that of the cluster in the
+/// caller's project, so a cluster of another project has none.
+async fn open(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+) -> Result<(Store, JournalKey, Viewer), ServiceError> {
+    let access: &MagnumAccess = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    if let Some(refusal) = viewer.refusal(Call::ShowCluster, None) {
+        return Err(ServiceError::not_permitted(refusal));
+    }
+    let Some(store) = access.feeds.journal().store() else {
+        return Err(ServiceError::new(
+            UiErrorKind::Unavailable,
+            "Portico writes no journals here: its store is Redis.",
+        )
+        .next("Ask the operator to use SQLite or PostgreSQL in store.url."));
+    };
+    let key = JournalKey {
+        project_id: viewer.project_id().to_owned(),
+        cluster,
+    };
+    Ok((store.clone(), key, viewer))
+}
+
+fn unreadable(error: &portico_store::StoreError) -> ServiceError {
+    tracing::error!(%error, "a journal cannot be read");
+    ServiceError::new(
+        UiErrorKind::Unavailable,
+        "The journal cannot be read now: Portico's store does not answer.",
+    )
+    .next("Try again in a minute.")
+}
+
+/// Returns the events of the cluster's nodes that Kubernetes still has; `Err(None)` if the cluster is not
+/// served here, and why they are missing otherwise.
+async fn of_nodes(
+    services: &Services,
+    clusters: &ClusterSnapshot,
+    caller: &Caller,
+    cluster: Uuid,
+) -> Result<Vec<JournalRow>, Option<String>> {
+    clusters.get(cluster).ok_or(None)?;
+    let missing = |text: String| Some(format!("Events of nodes are not shown. {text}"));
+    let opened = services.api_among(clusters, caller, cluster).await;
+    let (api, _) = opened.map_err(|error| missing(error.message))?;
+    let events = events::of_nodes(&api).await;
+    let events = events.map_err(|error| missing(ServiceError::from(error).message))?;
+    let now = Timestamp::now();
+    Ok(events
+        .into_iter()
+        .map(|(node, event)| rows::of_event(node, event, now))
+        .collect())
+}

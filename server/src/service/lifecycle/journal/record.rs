@@ -1,0 +1,366 @@
+//! Writes the journals.
+use super::content::{ObservationContent, RequestContent, RequestOutcome};
+use crate::{
+    caller::Caller,
+    service::{Services, error::ServiceError},
+};
+use app::error::UiErrorKind;
+use jiff::Timestamp;
+use moka::sync::Cache;
+use portico_lifecycle::journal::Observation;
+use portico_store::{JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Maximum number of clusters whose last observation is remembered.
+const MAX_OBSERVATIONS: u64 = 10_000;
+/// How long it is remembered. Another replica may record a difference and its end meanwhile.
+const OBSERVATION_TTL: Duration = Duration::from_secs(60);
+/// How long the poller of a cluster waits for the store.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often an observation is compared again after another replica was faster.
+const MAX_TRIES: u32 = 3;
+/// Maximum length of what a user wrote, in characters.
+const MAX_TEXT_CHARS: usize = 300;
+
+/// The journals in Portico's store. On Redis there are none.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    store: Option<Store>,
+    last: Cache<JournalKey, Observation>,
+}
+
+impl Journal {
+    /// Returns the journals of a store, if it has a SQL database.
+    pub fn new(store: Option<Store>) -> Self {
+        Self {
+            store: store.filter(Store::has_sql),
+            last: Cache::builder()
+                .max_capacity(MAX_OBSERVATIONS)
+                .time_to_live(OBSERVATION_TTL)
+                .build(),
+        }
+    }
+
+    /// Returns the store of the journals; `None`: there are none.
+    pub fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// Records what differs from the last observation. A failure is logged: the next observation
+    /// finds the same difference.
+    pub async fn observe(&self, key: &JournalKey, observation: Observation, now: Timestamp) {
+        let Some(store) = &self.store else { return };
+        if let Some(last) = self.last.get(key)
+            && observation.clone().completed_by(&last) == last
+        {
+            return;
+        }
+        let compared = compare(store, key, observation, now);
+        let result = tokio::time::timeout(WRITE_TIMEOUT, compared).await;
+        match result {
+            Ok(Ok(observation)) => self.last.insert(key.clone(), observation),
+            Ok(Err(error)) => failed(key, &error.to_string()),
+            Err(_) => failed(key, "the store did not answer in time"),
+        }
+    }
+
+    /// Records what differs from the last observations of several clusters, one after another, while the
+    /// caller goes on. What the last list of this process had costs nothing.
+    pub fn observe_later(&self, observed: Vec<(JournalKey, Observation)>, now: Timestamp) {
+        if self.store.is_none() {
+            return;
+        }
+        let journal = self.clone();
+        tokio::spawn(async move {
+            for (key, observation) in observed {
+                journal.observe(&key, observation, now).await;
+            }
+        });
+    }
+
+    /// Records that a cluster which was observed no longer exists.
+    pub async fn observe_gone(&self, key: &JournalKey, now: Timestamp) {
+        let Some(store) = &self.store else { return };
+        let last = store.cluster_journal().last_observation(key);
+        match tokio::time::timeout(WRITE_TIMEOUT, last).await {
+            Ok(Ok(Some(last))) => {
+                if let Ok(before) = serde_json::from_str(&last.content) {
+                    self.observe(key, Observation::gone(&before), now).await;
+                }
+            }
+            Ok(Ok(None)) => {}
+            Ok(Err(error)) => failed(key, &error.to_string()),
+            Err(_) => failed(key, "the store did not answer in time"),
+        }
+    }
+}
+
+fn failed(key: &JournalKey, error: &str) {
+    tracing::warn!(
+        cluster_id = %key.cluster,
+        project_id = key.project_id,
+        error,
+        "an observation was not written to the journal; retrying with the next one"
+    );
+}
+
+/// Stores an observation with what differs from the last one; returns it as it is stored.
+async fn compare(
+    store: &Store,
+    key: &JournalKey,
+    observation: Observation,
+    now: Timestamp,
+) -> Result<Observation, StoreError> {
+    let journal = store.cluster_journal();
+    let mut observation = observation;
+    for _ in 0..MAX_TRIES {
+        let last = journal.last_observation(key).await?;
+        let revision = last.as_ref().map_or(0, |last| last.revision);
+        let since = last.as_ref().map(|last| last.observed_at);
+        // one that this version cannot read is as none
+        let before: Option<Observation> =
+            last.and_then(|last| serde_json::from_str(&last.content).ok());
+        if let Some(before) = &before {
+            observation = observation.completed_by(before);
+            // another replica has observed it later
+            if *before == observation || since.is_some_and(|since| since > now) {
+                return Ok(before.clone());
+            }
+        }
+        let differences = before
+            .as_ref()
+            .map(|before| observation.differences(before));
+        // without any, something was read for the first time, such as the node groups
+        let has_entry = differences.as_ref().is_none_or(|all| !all.is_empty());
+        let content = ObservationContent {
+            since: before.and(since).map(Timestamp::as_second),
+            status: observation.status.clone(),
+            is_busy: observation.is_busy(),
+            differences: differences.unwrap_or_default(),
+        };
+        let entry = has_entry.then(|| entry(JournalSource::Observation, &content));
+        let text = json(&observation);
+        let is_stored = journal.observe(key, revision, &text, entry.as_ref(), now);
+        if is_stored.await? {
+            break;
+        }
+    }
+    Ok(observation)
+}
+
+fn entry<T: serde::Serialize>(source: JournalSource, content: &T) -> NewJournalEntry {
+    NewJournalEntry {
+        source,
+        content: json(content),
+    }
+}
+
+/// Returns a content as JSON; it has no maps with keys that JSON cannot write.
+fn json<T: serde::Serialize>(content: &T) -> String {
+    serde_json::to_string(content).unwrap_or_default()
+}
+
+/// A change that a user requests.
+#[derive(Clone, Copy, Debug)]
+pub struct Change<'a> {
+    pub cluster: Uuid,
+    /// That of the audit log.
+    pub action: &'a str,
+    /// What it is about; may be empty.
+    pub target: &'a str,
+    /// Why the user does it.
+    pub reason: Option<&'a str>,
+}
+
+/// A request whose beginning is in the journal.
+pub struct Begun {
+    store: Store,
+    key: JournalKey,
+    content: RequestContent,
+}
+
+/// Records that a request is about to be sent; `None`: there are no journals.
+///
+/// # Errors
+/// `Unavailable` if it cannot be recorded: the request must not be sent then.
+pub async fn begin(
+    services: &Services,
+    caller: &Caller,
+    change: Change<'_>,
+) -> Result<Option<Begun>, ServiceError> {
+    let Some(begun) = Begun::new(services, caller, change) else {
+        return Ok(None);
+    };
+    match begun.write().await {
+        Ok(()) => Ok(Some(begun)),
+        Err(error) => {
+            tracing::error!(
+                %error,
+                cluster_id = %change.cluster,
+                action = change.action,
+                request_id = caller.request_id(),
+                "a change was not sent, because the journal cannot record it"
+            );
+            Err(ServiceError::new(
+                UiErrorKind::Unavailable,
+                "The change was not sent: Portico cannot record it in the cluster's journal.",
+            )
+            .next("Try again in a minute."))
+        }
+    }
+}
+
+/// Records a request that needs no entry before it is sent.
+pub async fn record(
+    services: &Services,
+    caller: &Caller,
+    change: Change<'_>,
+    outcome: RequestOutcome,
+    answer: Option<String>,
+) {
+    if let Some(begun) = Begun::new(services, caller, change) {
+        begun.end(outcome, answer).await;
+    }
+}
+
+impl Begun {
+    /// Returns the entry of a request; `None`: there are no journals.
+    fn new(services: &Services, caller: &Caller, change: Change<'_>) -> Option<Self> {
+        let store = services.magnum.as_ref()?.feeds.journal().store()?;
+        let user = &caller.identity().user;
+        let reason = change.reason.map(str::trim).filter(|text| !text.is_empty());
+        let cut = |text: &str| text.chars().take(MAX_TEXT_CHARS).collect::<String>();
+        Some(Self {
+            store: store.clone(),
+            key: JournalKey {
+                project_id: caller.project()?.id.clone(),
+                cluster: change.cluster,
+            },
+            content: RequestContent {
+                action: change.action.to_owned(),
+                target: cut(change.target),
+                user_id: user.id.clone(),
+                user_name: user.name.clone(),
+                request_id: Some(caller.request_id().to_owned()),
+                reason: reason.map(cut),
+                outcome: RequestOutcome::Sending,
+                answer: None,
+            },
+        })
+    }
+
+    /// Records the outcome; `answer` is why Magnum or Portico refused.
+    pub async fn end(mut self, outcome: RequestOutcome, answer: Option<String>) {
+        self.content.outcome = outcome;
+        self.content.answer = answer;
+        if let Err(error) = self.write().await {
+            tracing::error!(
+                %error,
+                cluster_id = %self.key.cluster,
+                action = self.content.action,
+                ?outcome,
+                "the outcome of a change is not in the journal"
+            );
+        }
+    }
+
+    async fn write(&self) -> Result<(), StoreError> {
+        let entry = entry(JournalSource::Request, &self.content);
+        let journal = self.store.cluster_journal();
+        let written = journal.append(&self.key, &entry, Timestamp::now()).await;
+        written.map(|_| ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_store::KeyRing;
+
+    pub async fn store(directory: &tempfile::TempDir) -> Store {
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let keys = KeyRing::random().unwrap();
+        let store = Store::connect(&url, 2, keys).await.unwrap();
+        store.migrate().await.unwrap();
+        store
+    }
+
+    fn observed(status: &str) -> Observation {
+        serde_json::from_value(serde_json::json!({"status": status, "template": "t1"})).unwrap()
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
+    }
+
+    #[tokio::test]
+    async fn two_replicas_record_each_difference_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(&directory).await;
+        let key = JournalKey {
+            project_id: "acme".to_owned(),
+            cluster: Uuid::from_u128(1),
+        };
+        let replicas = [0, 1].map(|_| Journal::new(Some(store.clone())));
+        for (second, status) in [
+            (0, "CREATE_IN_PROGRESS"),
+            (2, "CREATE_IN_PROGRESS"),
+            (4, "CREATE_COMPLETE"),
+        ] {
+            for replica in &replicas {
+                replica.observe(&key, observed(status), at(second)).await;
+            }
+        }
+        replicas[0].observe_gone(&key, at(60)).await;
+        replicas[1].observe_gone(&key, at(61)).await;
+        let entries = store.cluster_journal().list(&key, None, 10).await.unwrap();
+        let states: Vec<_> = entries
+            .iter()
+            .rev()
+            .map(|entry| {
+                let content: ObservationContent = serde_json::from_str(&entry.content).unwrap();
+                (content.status, content.since.is_some())
+            })
+            .collect();
+        assert_eq!(
+            states,
+            [
+                ("CREATE_IN_PROGRESS".to_owned(), false),
+                ("CREATE_COMPLETE".to_owned(), true),
+                ("DELETE_COMPLETE".to_owned(), true)
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn an_old_observation_does_not_replace_a_newer_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(&directory).await;
+        let key = JournalKey {
+            project_id: "acme".to_owned(),
+            cluster: Uuid::from_u128(1),
+        };
+        let [slow, fast] = [0, 1].map(|_| Journal::new(Some(store.clone())));
+        fast.observe(&key, observed("CREATE_COMPLETE"), at(9)).await;
+        slow.observe(&key, observed("CREATE_IN_PROGRESS"), at(7))
+            .await;
+        let last = store.cluster_journal().last_observation(&key).await;
+        let last = last.unwrap().unwrap();
+        assert_eq!(last.revision, 1);
+        assert!(last.content.contains("CREATE_COMPLETE"));
+    }
+
+    #[tokio::test]
+    async fn without_a_sql_database_nothing_is_recorded() {
+        let journal = Journal::new(None);
+        let key = JournalKey {
+            project_id: "acme".to_owned(),
+            cluster: Uuid::from_u128(1),
+        };
+        journal
+            .observe(&key, observed("CREATE_COMPLETE"), at(0))
+            .await;
+        assert!(journal.store().is_none());
+    }
+}

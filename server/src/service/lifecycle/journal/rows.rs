@@ -1,0 +1,325 @@
+//! The entries of a journal in words.
+use super::content::{ObservationContent, RequestContent, RequestOutcome};
+use crate::service::lifecycle::words;
+use jiff::{SignedDuration, Timestamp};
+use portico_domain::panel::{
+    EventRow, Health,
+    lifecycle::{JournalRow, JournalSource as Source},
+};
+use portico_lifecycle::{
+    journal::{Cause, Difference, Observed, Requested, Timeline, causes},
+    status::Status,
+};
+use portico_store::{JournalEntry, JournalKey, JournalSource};
+use std::collections::HashSet;
+
+/// Time between two observations from which the time of a difference is a range.
+const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
+
+/// Entries of one journal, the newest first.
+pub struct Read<'a> {
+    pub key: &'a JournalKey,
+    pub entries: &'a [JournalEntry],
+    pub viewer_id: &'a str,
+}
+
+/// What a page shows.
+pub struct Shown {
+    /// The newest first.
+    pub rows: Vec<JournalRow>,
+    /// The entries that were changed after they were written, as a sentence.
+    pub changed: Option<String>,
+}
+
+/// A content that can be read.
+enum Content {
+    Request(RequestContent),
+    Observation(ObservationContent),
+    Unreadable,
+}
+
+/// Returns the newest `limit` entries as rows; the others are only looked at.
+pub fn of(read: &Read<'_>, limit: usize) -> Shown {
+    let contents: Vec<Content> = read.entries.iter().rev().map(content).collect();
+    let entries: Vec<&JournalEntry> = read.entries.iter().rev().collect();
+    let ended: HashSet<(&str, &str)> = contents.iter().filter_map(ended).collect();
+    let timeline: Vec<Timeline> = entries
+        .iter()
+        .zip(&contents)
+        .map(|(entry, content)| timeline(entry, content, &ended))
+        .collect();
+    let causes = causes(&timeline);
+    let mut rows = Vec::new();
+    for (index, (entry, content)) in entries.iter().zip(&contents).enumerate() {
+        let row = match content {
+            Content::Request(request) if is_superseded(request, &ended) => continue,
+            Content::Request(request) => of_request(entry, request, read.viewer_id),
+            Content::Observation(observation) => {
+                let cause = causes.get(index).copied().flatten();
+                let request = match cause {
+                    Some(Cause::Request(index)) => contents.get(index),
+                    _ => None,
+                };
+                of_observation(entry, observation, cause, request, read.viewer_id)
+            }
+            Content::Unreadable => unreadable(entry),
+        };
+        rows.push((entry.sequence, row));
+    }
+    let shown_from = read.entries.get(..limit.min(read.entries.len()));
+    let oldest = shown_from
+        .and_then(<[JournalEntry]>::last)
+        .map_or(0, |entry| entry.sequence);
+    let mut rows: Vec<JournalRow> = rows
+        .into_iter()
+        .filter(|(sequence, _)| *sequence >= oldest)
+        .map(|(_, row)| row)
+        .collect();
+    rows.reverse();
+    Shown {
+        rows,
+        changed: changed(read),
+    }
+}
+
+fn content(entry: &JournalEntry) -> Content {
+    match entry.source {
+        JournalSource::Request => {
+            serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Request)
+        }
+        JournalSource::Observation => {
+            serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Observation)
+        }
+    }
+}
+
+/// Returns whether another entry has the outcome of a request that was about to be sent.
+fn is_superseded(request: &RequestContent, ended: &HashSet<(&str, &str)>) -> bool {
+    let id = request.request_id.as_deref();
+    request.outcome == RequestOutcome::Sending
+        && id.is_some_and(|id| ended.contains(&(id, request.action.as_str())))
+}
+
+fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str)>) -> Timeline {
+    let requested = |may_have_effect| {
+        Timeline::Requested(Requested {
+            at: entry.at,
+            may_have_effect,
+        })
+    };
+    match content {
+        Content::Request(request) => {
+            requested(request.outcome.may_have_effect() && !is_superseded(request, ended))
+        }
+        Content::Unreadable => requested(false),
+        Content::Observation(observation) => Timeline::Observed(Observed {
+            at: entry.at,
+            since: observation
+                .since
+                .and_then(|since| Timestamp::from_second(since).ok())
+                .unwrap_or(entry.at),
+            is_requested: observation.differences.iter().any(|one| one.is_requested),
+            is_busy: observation.is_busy,
+        }),
+    }
+}
+
+/// Returns what identifies a request whose outcome is recorded.
+fn ended(content: &Content) -> Option<(&str, &str)> {
+    match content {
+        Content::Request(request) if request.outcome != RequestOutcome::Sending => {
+            Some((request.request_id.as_deref()?, request.action.as_str()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns which entries do not follow the one before, as a sentence.
+fn changed(read: &Read<'_>) -> Option<String> {
+    let pairs = read.entries.iter().zip(read.entries.iter().skip(1));
+    let first = read
+        .entries
+        .last()
+        .filter(|entry| entry.sequence == 1)
+        .filter(|entry| !entry.follows(read.key, ""));
+    let sequences: Vec<String> = pairs
+        .filter(|(entry, before)| {
+            entry.sequence != before.sequence + 1 || !entry.follows(read.key, &before.hash)
+        })
+        .map(|(entry, _)| entry.sequence.to_string())
+        .chain(first.map(|entry| entry.sequence.to_string()))
+        .collect();
+    (!sequences.is_empty()).then(|| {
+        format!(
+            "Entries of this journal were changed or removed after they were written, at number {}. \
+             Ask the operator to compare them with a backup.",
+            sequences.join(", ")
+        )
+    })
+}
+
+fn of_request(entry: &JournalEntry, request: &RequestContent, viewer_id: &str) -> JournalRow {
+    let (outcome, health) = match request.outcome {
+        RequestOutcome::Sending => ("Sent; its outcome was not recorded", Health::Unknown),
+        RequestOutcome::Accepted => ("Accepted", Health::Ok),
+        RequestOutcome::Refused => ("Refused", Health::Warning),
+        RequestOutcome::Failed => ("Failed", Health::Failed),
+        RequestOutcome::Unknown => ("The response was lost", Health::Unknown),
+    };
+    JournalRow {
+        id: format!("p{}", entry.sequence),
+        at: entry.at.as_second(),
+        since: None,
+        source: Source::Request,
+        title: title(request),
+        lines: request.answer.clone().into_iter().collect(),
+        by: user(request, viewer_id),
+        is_outside: false,
+        reason: request.reason.clone(),
+        status: outcome.to_owned(),
+        health,
+        request_id: request.request_id.clone(),
+    }
+}
+
+fn user(request: &RequestContent, viewer_id: &str) -> String {
+    if request.user_id == viewer_id {
+        return format!("{} (you)", request.user_name);
+    }
+    request.user_name.clone()
+}
+
+/// Returns an action in words.
+fn title(request: &RequestContent) -> String {
+    let target = &request.target;
+    let of_group = |verb: &str| format!("{verb} {target}");
+    match request.action.as_str() {
+        "create_cluster" => "Create the cluster".to_owned(),
+        "continue_creation" => "Continue the creation".to_owned(),
+        "delete_cluster" => "Delete the cluster".to_owned(),
+        "enrol" => "Enrol the cluster".to_owned(),
+        "create_node_group" => of_group("Create the node group"),
+        "change_node_group" => of_group("Change the node group"),
+        "resize_node_group" => of_group("Resize the node group"),
+        "delete_node_group" => of_group("Delete the node group"),
+        "upgrade_cluster" => of_group("Upgrade to"),
+        "rotate_ca" => "Rotate the CA".to_owned(),
+        "sign_certificate" => "Sign a certificate".to_owned(),
+        other => {
+            let words = other.replace('_', " ");
+            let mut letters = words.chars();
+            let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+            first.into_iter().chain(letters).collect()
+        }
+    }
+}
+
+fn of_observation(
+    entry: &JournalEntry,
+    observation: &ObservationContent,
+    cause: Option<Cause>,
+    request: Option<&Content>,
+    viewer_id: &str,
+) -> JournalRow {
+    let status = Status::parse(&observation.status);
+    let differences = &observation.differences;
+    let of_state = differences.iter().any(|one| one.field == "State");
+    let title = match differences.first() {
+        None => "First seen".to_owned(),
+        Some(_) if of_state => words::state(&status),
+        Some(first) => format!("{} changed", first.field),
+    };
+    let is_sizes_only = differences
+        .iter()
+        .all(|one| one.field.starts_with("Nodes of "));
+    let by = match (cause, request) {
+        (Some(Cause::Request(_)), Some(Content::Request(request))) => {
+            format!("Requested by {}", user(request, viewer_id))
+        }
+        (Some(Cause::Outside), _) if is_sizes_only => {
+            "An autoscaler, or another client of Magnum".to_owned()
+        }
+        (Some(Cause::Outside), _) => "Another client of Magnum, outside of Portico".to_owned(),
+        _ => "Magnum".to_owned(),
+    };
+    let since = observation
+        .since
+        .and_then(|since| Timestamp::from_second(since).ok());
+    let is_range = since.is_some_and(|since| entry.at.duration_since(since) > MAX_EXACT);
+    JournalRow {
+        id: format!("p{}", entry.sequence),
+        at: entry.at.as_second(),
+        since: since.filter(|_| is_range).map(Timestamp::as_second),
+        source: Source::Observation,
+        title,
+        lines: differences.iter().map(line).collect(),
+        by,
+        is_outside: cause == Some(Cause::Outside),
+        reason: None,
+        status: words::state(&status),
+        health: words::tone(&status, None, false),
+        request_id: None,
+    }
+}
+
+/// Returns a difference as `State: Running → Being changed`.
+fn line(difference: &Difference) -> String {
+    let is_state = difference.field.starts_with("State");
+    let value = |text: &Option<String>| match text {
+        None => "nothing".to_owned(),
+        Some(text) if is_state => words::state(&Status::parse(text)),
+        Some(text) => text.clone(),
+    };
+    format!(
+        "{}: {} → {}",
+        difference.field,
+        value(&difference.before),
+        value(&difference.after)
+    )
+}
+
+fn unreadable(entry: &JournalEntry) -> JournalRow {
+    JournalRow {
+        id: format!("p{}", entry.sequence),
+        at: entry.at.as_second(),
+        since: None,
+        source: match entry.source {
+            JournalSource::Request => Source::Request,
+            JournalSource::Observation => Source::Observation,
+        },
+        title: "Written by another version of Portico".to_owned(),
+        lines: vec![entry.content.clone()],
+        by: "Not known".to_owned(),
+        is_outside: false,
+        reason: None,
+        status: "Not known".to_owned(),
+        health: Health::Unknown,
+        request_id: None,
+    }
+}
+
+/// Returns an event of a node.
+pub fn of_event(node: String, event: EventRow, now: Timestamp) -> JournalRow {
+    let at = event.last_seen.unwrap_or(now.as_second());
+    JournalRow {
+        id: format!("k{at}-{node}-{}", event.reason),
+        at,
+        since: None,
+        source: Source::Kubernetes,
+        title: format!("Node {node}: {}", event.reason),
+        lines: Some(event.message)
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect(),
+        by: event.source,
+        is_outside: false,
+        reason: None,
+        status: event.kind.clone(),
+        health: if event.kind == "Warning" {
+            Health::Warning
+        } else {
+            Health::Ok
+        },
+        request_id: None,
+    }
+}
