@@ -4,6 +4,7 @@
 //! command line) read Magnum, Nova, Neutron, Cinder and Octavia, map the answers to the plain types of
 //! this crate, and pass the time. So both show the same plans, checks, progress and explanations.
 //! Only [`creation`] calls something: what its caller implements.
+pub mod authority;
 pub mod capabilities;
 pub mod creation;
 pub mod driver;

@@ -10,16 +10,14 @@ use super::specification::read_text;
 use super::views::print_object;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
+use portico_cluster_operations::certificate::{Certificate, check_request};
+use portico_lifecycle::authority::{RotationRefusal, check_rotation};
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::progress::{Followed, Goal, Mark};
 use portico_lifecycle::status::Operation;
 use portico_openstack::magnum::Authority;
 use serde::Serialize;
-use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
-use x509_parser::pem::Pem;
-
-const SECONDS_OF_DAY: i64 = 86_400;
 
 /// Show or rotate the authorities of a cluster
 #[derive(Debug, Subcommand)]
@@ -207,30 +205,15 @@ fn text(view: &CertificateView) -> String {
 }
 
 fn view(pem: &str) -> Result<CertificateView, ClusterError> {
-    let unreadable = |cause: String| {
-        ClusterError::Usage(format!(
-            "the certificate of the authority cannot be read: {cause}"
-        ))
-    };
-    let mut all = Pem::iter_from_buffer(pem.as_bytes());
-    let first = all
-        .next()
-        .ok_or_else(|| unreadable("it is empty".to_owned()))?;
-    let first = first.map_err(|error| unreadable(error.to_string()))?;
-    let certificate = first
-        .parse_x509()
-        .map_err(|error| unreadable(error.to_string()))?;
-    let end = certificate.validity().not_after.timestamp();
-    let begin = certificate.validity().not_before.timestamp();
-    let fingerprint = Sha256::digest(&first.contents);
-    let fingerprint = fingerprint.iter().map(|byte| format!("{byte:02x}"));
+    let certificate =
+        Certificate::read(pem).map_err(|error| ClusterError::Usage(error.to_string()))?;
     Ok(CertificateView {
-        subject: certificate.subject().to_string(),
-        issuer: certificate.issuer().to_string(),
-        not_before: Timestamp::from_second(begin).ok(),
-        not_after: Timestamp::from_second(end).ok(),
-        days_left: (end - Timestamp::now().as_second()).div_euclid(SECONDS_OF_DAY),
-        fingerprint: fingerprint.collect(),
+        not_before: Timestamp::from_second(certificate.not_before).ok(),
+        not_after: Timestamp::from_second(certificate.not_after).ok(),
+        days_left: certificate.days_left(Timestamp::now().as_second()),
+        subject: certificate.subject,
+        issuer: certificate.issuer,
+        fingerprint: certificate.fingerprint,
     })
 }
 
@@ -240,17 +223,7 @@ async fn rotate(
     args: &RotateArgs,
 ) -> Result<(), ClusterError> {
     let target = open(connection, console, &args.cluster, &args.waiting).await?;
-    if !target.has_template {
-        // an ID alone may be of a driver that cannot: the request would damage the record
-        return Err(ClusterError::Blocked {
-            exit: exit_code::UNSUPPORTED,
-            text: "the template of the cluster could not be read, so its driver is not known; nothing \
-                   was sent"
-                .to_owned(),
-        });
-    }
-    part::ensure_supported(&target, &[Feature::RotateCa])?;
-    part::ensure_state(&target, Operation::RotateCa)?;
+    check_rotation(&target.cluster, target.cloud, target.has_template).map_err(refused)?;
     let name = target.cluster.name.clone();
     if !args.yes {
         let question = format!(
@@ -280,6 +253,19 @@ async fn rotate(
         &args.waiting,
     )
     .await
+}
+
+fn refused(refusal: RotationRefusal) -> ClusterError {
+    match refusal {
+        RotationRefusal::Unsupported(reason) => ClusterError::Blocked {
+            exit: exit_code::UNSUPPORTED,
+            text: format!("the authorities cannot be rotated; nothing was sent\n  {reason}"),
+        },
+        RotationRefusal::State(text) => ClusterError::Blocked {
+            exit: exit_code::CONFLICT,
+            text,
+        },
+    }
 }
 
 /// Rotates the credential of a cluster.
@@ -389,12 +375,7 @@ pub async fn cert(
 
 fn read_request(path: &Path) -> Result<String, ClusterError> {
     let text = read_text(path)?;
-    let unusable = |cause: &str| ClusterError::Usage(format!("{}: {cause}", path.display()));
-    if text.contains("PRIVATE KEY-----") {
-        return Err(unusable("it has a private key, which is never sent"));
-    }
-    if !text.contains("-----BEGIN CERTIFICATE REQUEST-----") {
-        return Err(unusable("it is not a certificate request in PEM"));
-    }
+    check_request(&text)
+        .map_err(|error| ClusterError::Usage(format!("{}: {error}", path.display())))?;
     Ok(text)
 }

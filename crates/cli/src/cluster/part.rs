@@ -11,6 +11,7 @@ use super::follow::{Following, follow};
 use super::steps;
 use jiff::Timestamp;
 use portico_cluster_operations::mapping;
+use portico_cluster_operations::upgrades::group_size;
 use portico_cluster_operations::usages::{flavors, usages};
 use portico_lifecycle::capabilities::{Feature, capability};
 use portico_lifecycle::driver::Cloud;
@@ -188,14 +189,7 @@ impl Target {
 
     /// Returns the size of a group of this cluster.
     pub fn size(&self, flavor: FlavorSize, nodes: u32) -> GroupSize {
-        let boot = self.cluster.labels.get("boot_volume_size");
-        GroupSize {
-            nodes: nodes.into(),
-            flavor,
-            boot_volume_gib: boot.and_then(|size| size.parse().ok()).unwrap_or_default(),
-            etcd_volume_gib: 0,
-            docker_volume_gib: self.cluster.docker_volume_size.unwrap_or_default().into(),
-        }
+        group_size(&self.cluster, flavor, nodes)
     }
 }
 

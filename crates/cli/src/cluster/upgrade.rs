@@ -9,15 +9,11 @@ use super::part::{self, Target};
 use super::views::{print_list, print_object};
 use crate::output::TableRow;
 use clap::Args;
-use portico_cluster_operations::mapping;
-use portico_cluster_operations::usages::{flavors, usages};
-use portico_lifecycle::capabilities::{Feature, capability};
+use portico_cluster_operations::upgrades;
 use portico_lifecycle::model::Template;
-use portico_lifecycle::plan::{other_driver, present_version, version_refusal};
-use portico_lifecycle::preflight::{Checks, Level, Reading, UpgradeContext, before_upgrade};
-use portico_lifecycle::quota::{Change, Projection, project, surge};
+use portico_lifecycle::plan::upgrade_refusal;
+use portico_lifecycle::preflight::{Checks, Level};
 use portico_lifecycle::spec::ClusterSpec;
-use portico_openstack::magnum::HealthStatus;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -137,18 +133,13 @@ async fn templates(
     connection: &Connection,
     console: &mut Console,
 ) -> Result<Vec<Template>, ClusterError> {
-    let magnum = &connection.clients.magnum;
-    let listing = magnum.templates(&connection.token).await?;
+    let listing = upgrades::templates(&connection.clients, &connection.token).await?;
     if let Some(cut) = listing.cut {
         console.say(format!(
             "The list of templates is incomplete, because {cut}."
         ));
     }
-    let drivers = &connection.clients.drivers;
-    let templates = listing.items.iter();
-    Ok(templates
-        .map(|template| mapping::template(template, drivers))
-        .collect())
+    Ok(listing.items)
 }
 
 /// Returns the template with this UUID, name or version.
@@ -197,16 +188,6 @@ pub fn is_version(version: &str, wanted: &str) -> bool {
     !wanted.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-fn refusal(target: &Target, template: &Template) -> Option<String> {
-    let cluster = &target.cluster;
-    let support = capability(cluster.driver, target.cloud, Feature::Upgrade);
-    if !support.is_offered() {
-        return Some(support.reason);
-    }
-    other_driver(cluster, template)
-        .or_else(|| version_refusal(present_version(cluster)?, template.kubernetes_version()?))
-}
-
 fn show_targets(
     console: &mut Console,
     format: ClusterOutput,
@@ -220,7 +201,7 @@ fn show_targets(
             uuid: template.uuid.clone(),
             version: template.kubernetes_version().map(|one| one.to_string()),
             is_current: template.uuid == target.cluster.template,
-            refusal: refusal(target, template),
+            refusal: upgrade_refusal(&target.cluster, template, target.cloud),
         })
         .collect();
     views.sort_by(|one, other| {
@@ -242,42 +223,17 @@ async fn check(
     target: &Target,
     template: &Template,
 ) -> Result<Checks, ClusterError> {
-    let magnum = &connection.clients.magnum;
-    let found = magnum.cluster(&connection.token, target.uuid).await?;
-    let surge = surge_of(connection, target).await;
-    Ok(before_upgrade(&UpgradeContext {
-        cluster: &target.cluster,
-        target: template,
-        cloud: target.cloud,
-        present: target.has_template.then_some(&target.template),
-        is_healthy: match &found.health_status {
-            Some(HealthStatus::Healthy) => Reading::Known(true),
-            Some(HealthStatus::Unhealthy) => Reading::Known(false),
-            _ => Reading::NotChecked,
-        },
-        unready_nodes: Reading::NotChecked,
-        blocking_budgets: Reading::NotChecked,
-        bare_pods: Reading::NotChecked,
-        removed_apis: Reading::NotChecked,
-        surge: &surge,
-        certificate_days: Reading::NotChecked,
-        has_options: false,
-    }))
-}
-
-/// Compares one more node in each group with the quotas.
-async fn surge_of(connection: &Connection, target: &Target) -> Vec<Projection> {
     let (clients, token) = (&connection.clients, &connection.token);
-    let (flavors, usages) = tokio::join!(flavors(clients, token), usages(clients, token, None));
-    let sizes: Vec<_> = target
-        .groups
-        .iter()
-        .filter_map(|group| {
-            let flavor = flavors.get(group.flavor.as_deref()?)?;
-            Some(target.size(*flavor, group.node_count))
-        })
-        .collect();
-    project(&usages, &surge(&sizes), &Change::new())
+    let found = clients.magnum.cluster(token, target.uuid).await?;
+    let present = upgrades::Present {
+        cluster: &target.cluster,
+        groups: &target.groups,
+        template: target.has_template.then_some(&target.template),
+        cloud: target.cloud,
+        health: found.health_status.as_ref(),
+        certificate_days: None,
+    };
+    Ok(upgrades::checks(clients, token, present, template).await)
 }
 
 fn print_checks(

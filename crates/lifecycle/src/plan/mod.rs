@@ -7,7 +7,10 @@ mod immutable;
 mod upgrade;
 
 pub use immutable::Immutable;
-pub use upgrade::{other_driver, present_version, version_refusal};
+pub use upgrade::{
+    LabelChange, label_changes, other_driver, present_version, upgrade_refusal, upgrade_to,
+    version_refusal,
+};
 
 use crate::{
     capabilities::{Feature, capability},

@@ -1,7 +1,8 @@
 //! The step to another template.
-use super::{Action, Impact, Offer, Step};
+use super::{Action, Impact, Offer, Step, busy};
 use crate::{
-    capabilities::Feature,
+    capabilities::{Feature, capability},
+    driver::{Cloud, Family},
     model::{Cluster, Template},
     version::{KubernetesVersion, Move},
 };
@@ -27,6 +28,60 @@ pub fn step(cluster: &Cluster, target: &Template, offer: Offer) -> Option<Step> 
         impact: Impact::Disruptive,
         refusal: refusal(cluster, target, offer),
     })
+}
+
+/// Returns the step that upgrades a cluster to a template, without the rest of a specification; `None` if
+/// the cluster has the template already.
+pub fn upgrade_to(cluster: &Cluster, target: &Template, cloud: Cloud) -> Option<Step> {
+    let mut step = step(cluster, target, offer(cluster, cloud))?;
+    if step.refusal.is_none() {
+        step.refusal = busy(cluster, &step.action);
+    }
+    Some(step)
+}
+
+/// Returns why a cluster cannot be upgraded to a template in any state: the driver, or the version.
+pub fn upgrade_refusal(cluster: &Cluster, target: &Template, cloud: Cloud) -> Option<String> {
+    refusal(cluster, target, offer(cluster, cloud))
+}
+
+fn offer(cluster: &Cluster, cloud: Cloud) -> Offer {
+    Offer {
+        driver: cluster.driver,
+        cloud,
+    }
+}
+
+/// A label that the template of an upgrade has with another value than the cluster.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelChange {
+    pub key: String,
+    /// The cluster's value; `None`: the cluster does not have the label.
+    pub present: Option<String>,
+    /// The template's value.
+    pub target: String,
+    /// Whether the driver takes it over.
+    pub is_applied: bool,
+}
+
+/// Returns the labels of a template that differ from those of a cluster.
+pub fn label_changes(cluster: &Cluster, target: &Template, cloud: Cloud) -> Vec<LabelChange> {
+    let support = capability(cluster.driver, cloud, Feature::TemplateLabelsOnUpgrade);
+    let follows = match cluster.driver.family {
+        Family::CapiHelm => Some("capi_helm_chart_version"),
+        Family::ClusterApi => Some("kube_tag"),
+        Family::Heat | Family::Complete | Family::Unknown => None,
+    };
+    let changes = target.labels.iter().filter_map(|(key, value)| {
+        let present = cluster.labels.get(key);
+        (present != Some(value)).then(|| LabelChange {
+            key: key.clone(),
+            present: present.cloned(),
+            target: value.clone(),
+            is_applied: support.is_offered() || follows == Some(key.as_str()),
+        })
+    });
+    changes.collect()
 }
 
 fn refusal(cluster: &Cluster, target: &Template, offer: Offer) -> Option<String> {

@@ -1,3 +1,4 @@
+mod authority;
 mod capabilities;
 mod creation;
 mod examples;
@@ -12,4 +13,5 @@ mod quota;
 mod review;
 mod spec;
 mod status;
+mod upgrade;
 mod version;
