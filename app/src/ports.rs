@@ -3,9 +3,10 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{
-    ApiServerConfiguration, ClusterFile, ClusterJournal, CreationForm, CreationOptions,
-    CreationOutcome, CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome,
-    DeletionRecord, EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+    ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
+    ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
+    DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
+    Leftovers, ManagedClusters, ProgressUpdate, UpgradeOptions,
 };
 use portico_domain::panel::{
     AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
@@ -361,4 +362,30 @@ pub trait Lifecycle {
         &self,
         cluster: Uuid,
     ) -> Result<ApiServerConfiguration, UiError>;
+    /// Returns what a cluster can be upgraded to; with a template, what the upgrade to it would do.
+    async fn upgrade_options(
+        &self,
+        cluster: Uuid,
+        template: Option<Uuid>,
+    ) -> Result<UpgradeOptions, UiError>;
+    /// Upgrades a cluster to a template; `typed` is the cluster's name.
+    async fn upgrade_cluster(
+        &self,
+        cluster: Uuid,
+        template: Uuid,
+        typed: String,
+    ) -> Result<ChangeOutcome, UiError>;
+    /// Returns the certificate of a cluster's authority, and what the viewer may do with it.
+    async fn cluster_certificates(&self, cluster: Uuid) -> Result<ClusterCertificates, UiError>;
+    /// Has a certificate request in PEM signed by a cluster's authority.
+    ///
+    /// # Errors
+    /// `Invalid` for another text, `NotPermitted` for other users than the creator of the cluster.
+    async fn sign_certificate(
+        &self,
+        cluster: Uuid,
+        request: String,
+    ) -> Result<CertificateView, UiError>;
+    /// Replaces the authorities of a cluster; `typed` is its name.
+    async fn rotate_ca(&self, cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError>;
 }

@@ -1,11 +1,12 @@
-//! Clusters that Magnum makes: list, creation, progress, deletion, enrolment.
+//! Clusters that Magnum makes: list, creation, progress, deletion, enrolment, upgrade, certificates.
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
-    ApiServerConfiguration, ClusterFile, ClusterJournal, CreationForm, CreationOptions,
-    CreationOutcome, CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome,
-    DeletionRecord, EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+    ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
+    ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
+    DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
+    Leftovers, ManagedClusters, ProgressUpdate, UpgradeOptions,
 };
 use uuid::Uuid;
 
@@ -119,4 +120,45 @@ pub async fn get_cluster_journal(
     before: Option<i64>,
 ) -> Result<ClusterJournal, UiError> {
     super::answer(super::panel()?.cluster_journal(cluster, before).await)
+}
+
+/// Returns what a cluster can be upgraded to; with a template, what the upgrade to it would do.
+#[server(prefix = "/api", endpoint = "managed_clusters/upgrade_options", input = Json, output = Json, client = PanelClient)]
+pub async fn get_upgrade_options(
+    cluster: Uuid,
+    template: Option<Uuid>,
+) -> Result<UpgradeOptions, UiError> {
+    super::answer(super::panel()?.upgrade_options(cluster, template).await)
+}
+
+/// Upgrades a cluster to a template; `typed` is the cluster's name.
+#[server(prefix = "/api", endpoint = "managed_clusters/upgrade", input = Json, output = Json, client = PanelClient)]
+pub async fn upgrade_cluster(
+    cluster: Uuid,
+    template: Uuid,
+    typed: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(
+        super::panel()?
+            .upgrade_cluster(cluster, template, typed)
+            .await,
+    )
+}
+
+/// Returns the certificate of a cluster's authority, and what the viewer may do with it.
+#[server(prefix = "/api", endpoint = "managed_clusters/certificates", input = Json, output = Json, client = PanelClient)]
+pub async fn get_cluster_certificates(cluster: Uuid) -> Result<ClusterCertificates, UiError> {
+    super::answer(super::panel()?.cluster_certificates(cluster).await)
+}
+
+/// Has a certificate request in PEM signed by a cluster's authority.
+#[server(prefix = "/api", endpoint = "managed_clusters/sign_certificate", input = Json, output = Json, client = PanelClient)]
+pub async fn sign_certificate(cluster: Uuid, request: String) -> Result<CertificateView, UiError> {
+    super::answer(super::panel()?.sign_certificate(cluster, request).await)
+}
+
+/// Replaces the authorities of a cluster; `typed` is its name.
+#[server(prefix = "/api", endpoint = "managed_clusters/rotate_ca", input = Json, output = Json, client = PanelClient)]
+pub async fn rotate_ca(cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.rotate_ca(cluster, typed).await)
 }

@@ -11,6 +11,7 @@ use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
+use portico_lifecycle::{driver::Family, progress::Followed};
 use portico_openstack::rest::Error;
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -43,6 +44,12 @@ pub enum Accepted {
         name: String,
     },
     Deletion,
+    /// Another change of a cluster.
+    Change {
+        followed: Followed,
+        /// The driver's.
+        family: Family,
+    },
 }
 
 /// The followed clusters.

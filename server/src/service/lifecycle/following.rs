@@ -49,6 +49,11 @@ impl Following {
         Self::accepted(followed, before.driver.family, at)
     }
 
+    /// Follows another change of a cluster, such as an upgrade.
+    pub fn change(followed: Followed, family: Family, at: Timestamp) -> Self {
+        Self::accepted(followed, family, at)
+    }
+
     /// Follows a request that Magnum has accepted.
     fn accepted(followed: Followed, family: Family, at: Timestamp) -> Self {
         Self {
@@ -244,6 +249,29 @@ mod tests {
         assert_eq!(next.operation(), Operation::Change("Change".to_owned()));
         let next = Following::next(Some(next), &model("DELETE_IN_PROGRESS"), None, at(99)).unwrap();
         assert!(next.is_deletion());
+    }
+
+    #[test]
+    fn an_upgrade_is_followed_by_its_name_until_the_cluster_has_the_template() {
+        let before = model("CREATE_COMPLETE");
+        let followed = Followed::Change {
+            operation: Request::Upgrade,
+            before: Mark::of(&before),
+            goal: Goal::Template("newer".to_owned()),
+        };
+        let upgrade = Following::change(followed, before.driver.family, at(0));
+        let running = model("UPDATE_IN_PROGRESS");
+        let mut next = Following::next(Some(upgrade), &running, None, at(5)).unwrap();
+        next.look(Some(&running), Some(&[]), at(5));
+        assert_eq!(next.operation(), Operation::Change("Upgrade".to_owned()));
+        assert!(!next.is_over(at(5)));
+        let done = Cluster {
+            template: "newer".to_owned(),
+            ..model("UPDATE_COMPLETE")
+        };
+        let mut next = Following::next(Some(next), &done, None, at(9)).unwrap();
+        next.look(Some(&done), Some(&[]), at(9));
+        assert!(next.is_over(at(9)));
     }
 
     #[test]

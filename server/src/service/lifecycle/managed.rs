@@ -1,5 +1,5 @@
 //! One cluster of Magnum as the pages show it.
-use super::{card, following, origin::Origin, viewer::Viewer, words};
+use super::{card, following, origin::Origin, upgrade, viewer::Viewer, words};
 use jiff::Timestamp;
 use portico_domain::{
     identity::Named,
@@ -140,7 +140,7 @@ pub fn offer(action: ClusterAction, refusal: Option<String>) -> ActionOffer {
 }
 
 /// Returns the version that Magnum reports, or else the one that was requested.
-fn version(cluster: &magnum::Cluster) -> Option<String> {
+pub fn version(cluster: &magnum::Cluster) -> Option<String> {
     let requested = || cluster.labels.applied.get("kube_tag").cloned();
     let reported = cluster.coe_version.clone();
     reported.filter(|text| !text.is_empty()).or_else(requested)
@@ -157,10 +157,13 @@ fn actions(known: &Known<'_>, viewer: &Viewer) -> Vec<ActionOffer> {
         let record = has_record.then(|| offer(ClusterAction::RemoveRecord, None));
         return record.into_iter().collect();
     }
-    let mut actions = vec![offer(
-        ClusterAction::Delete,
-        deletion_refusal(known.model, viewer),
-    )];
+    let mut actions = vec![
+        offer(ClusterAction::Delete, deletion_refusal(known.model, viewer)),
+        offer(
+            ClusterAction::Upgrade,
+            upgrade::refusal(viewer, known.model, known.cloud),
+        ),
+    ];
     if !has_record {
         actions.push(offer(
             ClusterAction::Enrol,
@@ -289,6 +292,24 @@ mod tests {
             (Health::Ok, "Running")
         );
         assert_eq!(member.template.name, "small");
+    }
+
+    #[test]
+    fn case_36_an_upgrade_is_offered_where_policy_driver_and_state_permit_it() {
+        let of_driver = |status: &str, stack: &str, who: &Viewer| {
+            let row = of(status, json!({"stack_id": stack}), who, &[]);
+            refusal(&row, ClusterAction::Upgrade).map(str::to_owned)
+        };
+        let ada = viewer("ada", &["member"]);
+        let heat = "6e03b504-1563-4dc7-9cda-eaeed562ea66";
+        let refused = of_driver("CREATE_COMPLETE", heat, &ada).unwrap();
+        assert!(refused.contains("Create a new cluster"), "{refused}");
+        assert_eq!(of_driver("CREATE_COMPLETE", "kube-abc12", &ada), None);
+        let busy = of_driver("UPDATE_IN_PROGRESS", "kube-abc12", &ada).unwrap();
+        assert!(busy.contains("UPDATE_IN_PROGRESS"), "{busy}");
+        let bob = viewer("bob", &["reader"]);
+        let refused = of_driver("CREATE_COMPLETE", "kube-abc12", &bob).unwrap();
+        assert!(refused.contains("cluster:upgrade"), "{refused}");
     }
 
     #[test]

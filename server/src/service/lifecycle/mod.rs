@@ -7,6 +7,8 @@ mod access;
 mod api_server;
 mod attempts;
 mod card;
+mod certificates;
+mod change;
 #[cfg(test)]
 mod changing_magnum;
 mod conductor;
@@ -24,16 +26,19 @@ mod journal;
 mod list;
 mod managed;
 mod origin;
+mod own;
 mod pace;
 mod progress;
 #[cfg(test)]
 mod stand_in;
 mod stored_attempts;
+mod upgrade;
 mod viewer;
 mod words;
 
 pub use access::{MagnumAccess, MagnumParts};
 pub use attempts::{Attempts, NoAttempts};
+pub use certificates::{certificates, rotate, sign};
 pub use creation::{continue_creation, create, dismiss_creation, options, read_file, review};
 pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
@@ -42,4 +47,5 @@ pub use journal::{Change, RequestOutcome, begin, export as export_journal, journ
 pub use list::list;
 pub use progress::{follow, progress};
 pub use stored_attempts::StoredAttempts;
+pub use upgrade::{options as upgrade_options, upgrade};
 pub use viewer::Viewer;

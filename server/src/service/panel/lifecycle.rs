@@ -14,9 +14,10 @@ use app::{
 };
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{
-    ApiServerConfiguration, ClusterFile, ClusterJournal, CreationForm, CreationOptions,
-    CreationOutcome, CreationReview, DeletionInventory, DeletionOptions, DeletionOutcome,
-    DeletionRecord, EnrolmentOutcome, Leftovers, ManagedClusters, ProgressUpdate,
+    ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
+    ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
+    DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
+    Leftovers, ManagedClusters, ProgressUpdate, UpgradeOptions,
 };
 use uuid::Uuid;
 
@@ -159,6 +160,63 @@ impl Lifecycle for PanelService {
     ) -> Result<ApiServerConfiguration, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         self.ui(lifecycle::configuration(services, clusters, caller, cluster).await)
+    }
+
+    async fn upgrade_options(
+        &self,
+        cluster: Uuid,
+        template: Option<Uuid>,
+    ) -> Result<UpgradeOptions, UiError> {
+        self.ui(lifecycle::upgrade_options(&self.services, &self.caller, cluster, template).await)
+    }
+
+    async fn upgrade_cluster(
+        &self,
+        cluster: Uuid,
+        template: Uuid,
+        typed: String,
+    ) -> Result<ChangeOutcome, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let answer = lifecycle::upgrade(services, caller, cluster, template, &typed).await;
+        let object = template.to_string();
+        let outcome = outcome_of_change(&answer);
+        audit::record(caller, "upgrade_cluster", cluster, &object, outcome);
+        self.ui(answer)
+    }
+
+    async fn cluster_certificates(&self, cluster: Uuid) -> Result<ClusterCertificates, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::certificates(services, clusters, caller, cluster).await)
+    }
+
+    async fn sign_certificate(
+        &self,
+        cluster: Uuid,
+        request: String,
+    ) -> Result<CertificateView, UiError> {
+        let answer = lifecycle::sign(&self.services, &self.caller, cluster, &request).await;
+        // who it was made for, not the certificate
+        let subject = answer.as_ref().map(|signed| signed.subject.clone());
+        let subject = subject.unwrap_or_default();
+        self.audited("sign_certificate", cluster, &subject, answer)
+    }
+
+    async fn rotate_ca(&self, cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let answer = lifecycle::rotate(services, caller, cluster, &typed).await;
+        let outcome = outcome_of_change(&answer);
+        audit::record(caller, "rotate_ca", cluster, &typed, outcome);
+        self.ui(answer)
+    }
+}
+
+/// Returns the outcome of a change of a cluster.
+fn outcome_of_change(answer: &Result<ChangeOutcome, ServiceError>) -> Outcome {
+    match answer {
+        Ok(ChangeOutcome::Accepted) => Outcome::Done,
+        Ok(ChangeOutcome::Refused { .. }) => Outcome::Refused,
+        Ok(ChangeOutcome::Unknown { .. }) => Outcome::Started,
+        Err(error) => outcome_of(error),
     }
 }
 

@@ -359,6 +359,23 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/journal",
             json!({ "cluster": cluster, "before": null }),
         )),
-        unavailable(reads("/api/managed_clusters/configuration", one)),
+        unavailable(reads("/api/managed_clusters/configuration", one.clone())),
+        unavailable(reads(
+            "/api/managed_clusters/upgrade_options",
+            json!({ "cluster": cluster, "template": null }),
+        )),
+        changes(
+            "/api/managed_clusters/upgrade",
+            json!({ "cluster": cluster, "template": attempt, "typed": "shop" }),
+        ),
+        unavailable(reads("/api/managed_clusters/certificates", one)),
+        changes(
+            "/api/managed_clusters/sign_certificate",
+            json!({ "cluster": cluster, "request": "-----BEGIN CERTIFICATE REQUEST-----" }),
+        ),
+        changes(
+            "/api/managed_clusters/rotate_ca",
+            json!({ "cluster": cluster, "typed": "shop" }),
+        ),
     ]
 }

@@ -13,6 +13,12 @@ pub enum ClusterAction {
     RemoveRecord,
     /// Send the next step of the plan of a creation, such as a further node group.
     Continue,
+    /// Upgrade the cluster to another template.
+    Upgrade,
+    /// Replace the authorities of the cluster.
+    RotateCa,
+    /// Have a certificate request signed by the authority of the cluster.
+    SignCertificate,
 }
 
 /// An action, and whether the viewer may take it now. What is not permitted is shown disabled, with

@@ -66,8 +66,8 @@ pub struct ManagedCluster {
     /// Whether another client of Magnum certainly made it; false if that is not known.
     pub is_made_outside: bool,
     pub enrolment: EnrolmentState,
-    /// [`ClusterAction::Delete`], [`ClusterAction::Enrol`], [`ClusterAction::RemoveRecord`] and
-    /// [`ClusterAction::Continue`], as far as they apply in this state.
+    /// [`ClusterAction::Delete`], [`ClusterAction::Enrol`], [`ClusterAction::RemoveRecord`],
+    /// [`ClusterAction::Continue`] and [`ClusterAction::Upgrade`], as far as they apply in this state.
     pub actions: Vec<ActionOffer>,
 }
 

@@ -1,8 +1,11 @@
-//! The pages of clusters that Magnum makes: list, creation, progress, deletion, enrolment.
+//! The pages of clusters that Magnum makes: list, creation, progress, deletion, enrolment, upgrade,
+//! certificates.
 //!
 //! Plain types: the server fills them with the rules of `portico-lifecycle`, the pages show them. All
 //! sentences are made by the server. Times are Unix seconds.
 mod action;
+mod certificates;
+mod change;
 mod cluster;
 mod creation;
 mod deletion;
@@ -14,8 +17,13 @@ mod options;
 mod progress;
 mod quota;
 mod review;
+mod upgrade;
 
 pub use action::{ActionOffer, Check, CheckLevel, ClusterAction, FieldProblem, FormPage};
+pub use certificates::{
+    AuthorityReading, CertificateView, ClusterCertificates, Expiry, RecordedAuthority,
+};
+pub use change::ChangeOutcome;
 pub use cluster::{
     ManagedCluster, ManagedClusters, MissingFeature, NodeGroupRow, UnfinishedCreation,
 };
@@ -41,3 +49,4 @@ pub use progress::{
 };
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
+pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};

@@ -1,7 +1,7 @@
 //! The cluster templates, as cards.
 use crate::service::{lifecycle::words::unknown_driver, support::support};
 use jiff::civil::Date;
-use portico_cluster_operations::{Drivers, mapping as objects};
+use portico_cluster_operations::{Drivers, mapping as objects, upgrades::image_version};
 use portico_domain::panel::lifecycle::{CapabilityLine, TemplateDefaults, TemplateOption};
 use portico_lifecycle::{
     capabilities::{FEATURES, Feature, capability},
@@ -95,13 +95,6 @@ fn card(template: &ClusterTemplate, sources: &Sources<'_>, drivers: &Drivers) ->
         usual_seconds: (sources.usual_seconds)(&uuid),
         refusal: refusal(template),
     }
-}
-
-/// Returns the property `kube_version` of an image that a template names by ID or by name.
-fn image_version(images: &[Image], wanted: &str) -> Option<String> {
-    let by_id = images.iter().find(|image| image.id == wanted);
-    let image = by_id.or_else(|| images.iter().find(|image| image.name == wanted));
-    image?.kube_version().map(str::to_owned)
 }
 
 fn is_deprecated(template: &ClusterTemplate) -> bool {

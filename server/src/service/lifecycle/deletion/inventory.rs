@@ -9,9 +9,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{
-            creation::plain_check, error, managed, progress::no_such_cluster, viewer::Viewer,
-        },
+        lifecycle::{creation::plain_check, error, managed, own, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
@@ -75,7 +73,7 @@ pub async fn read(
     options: DeletionOptions,
     inside: Result<ReclaimPolicies, String>,
 ) -> Result<DeletionInventory, ServiceError> {
-    let found = own(clients, viewer, cluster).await?;
+    let found = own::cluster(clients, viewer, cluster).await?;
     let none = ReclaimPolicies::new();
     // what is not offered has no effect on the prediction
     let offered = if inside.is_ok() {
@@ -105,23 +103,6 @@ pub async fn read(
         ),
         read_at: Timestamp::now().as_second(),
     })
-}
-
-/// Returns a cluster of the viewer's project.
-///
-/// # Errors
-/// `NotFound`, also for a cluster of another project that an administrator could read.
-async fn own(
-    clients: &Clients,
-    viewer: &Viewer,
-    cluster: Uuid,
-) -> Result<magnum::Cluster, ServiceError> {
-    let found = clients.magnum.cluster(&viewer.token, cluster).await;
-    let found = found.map_err(|error| error::of_service(&error))?;
-    if !viewer.is_of_project(&found) {
-        return Err(no_such_cluster());
-    }
-    Ok(found)
 }
 
 /// Looks for what belongs to a cluster. `policies` are those of its volumes, as far as they are known.

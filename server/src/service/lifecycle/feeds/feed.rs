@@ -115,6 +115,9 @@ impl Feed {
                 }
             }
             Accepted::Deletion => state.accept_deletion(at),
+            Accepted::Change { followed, family } => {
+                state.accept_change(followed.clone(), *family, at);
+            }
         }
         drop(state);
         self.wake.notify_one();

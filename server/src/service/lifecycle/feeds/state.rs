@@ -3,8 +3,9 @@ use super::super::{error, following::Following, pace, pace::Circumstances, viewe
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::lifecycle::PlannedStep;
 use portico_lifecycle::{
-    driver::Cloud,
+    driver::{Cloud, Family},
     model::{Cluster, NodeGroup},
+    progress::Followed,
 };
 use portico_openstack::{
     magnum::{self, ClusterTemplate},
@@ -157,6 +158,12 @@ impl State {
         {
             self.following = Some(Following::deletion(&seen.model, at));
         }
+        self.look_at_once();
+    }
+
+    /// Follows another change than a creation or a deletion.
+    pub fn accept_change(&mut self, followed: Followed, family: Family, at: Timestamp) {
+        self.following = Some(Following::change(followed, family, at));
         self.look_at_once();
     }
 

@@ -1,0 +1,74 @@
+//! The outcomes of requests that change a cluster.
+use super::{error, feeds::Accepted};
+use portico_cluster_operations::steps::StepError;
+use portico_domain::panel::lifecycle::ChangeOutcome;
+use portico_openstack::rest::{Effect, Error};
+
+const NOTHING_SENT: &str = "Nothing was sent. Correct it and try again.";
+
+/// What came of a request for a change.
+#[derive(Debug)]
+pub struct Sent {
+    pub outcome: ChangeOutcome,
+    /// What is to be followed now.
+    pub accepted: Option<Accepted>,
+}
+
+impl Sent {
+    /// Returns that Magnum has accepted a change.
+    pub fn accepted(accepted: Option<Accepted>) -> Self {
+        Self {
+            outcome: ChangeOutcome::Accepted,
+            accepted,
+        }
+    }
+
+    /// Returns that nothing was sent, with the reason as a sentence.
+    pub fn refused(reason: impl Into<String>) -> Self {
+        Self::ended(ChangeOutcome::Refused {
+            reason: reason.into(),
+            next_step: Some(NOTHING_SENT.to_owned()),
+            request_id: None,
+        })
+    }
+
+    /// Returns that the typed name is another one than the cluster's.
+    pub fn not_confirmed(name: &str) -> Self {
+        Self::refused(format!(
+            "The typed name is not that of the cluster, {name}."
+        ))
+    }
+
+    /// Returns that Magnum did not accept a request; `what` is it with an article, such as "the upgrade".
+    pub fn failed(error: &Error, what: &str) -> Self {
+        if error.effect == Effect::Unknown {
+            return Self::ended(ChangeOutcome::Unknown {
+                reason: format!("The response to {what} was lost. {}", error::message(error)),
+                next_step:
+                    "Look at the page of the cluster before you send it again: the change may be \
+                            running."
+                        .to_owned(),
+            });
+        }
+        Self::ended(ChangeOutcome::Refused {
+            reason: error::message(error),
+            next_step: Some(error::next_step(error)),
+            request_id: error.request_id.clone(),
+        })
+    }
+
+    /// Returns that the request of a step was not accepted.
+    pub fn failed_step(error: &StepError, what: &str) -> Self {
+        match error {
+            StepError::Service(error) => Self::failed(error, what),
+            StepError::Request(_) => Self::refused(error::sentence(&error.to_string())),
+        }
+    }
+
+    fn ended(outcome: ChangeOutcome) -> Self {
+        Self {
+            outcome,
+            accepted: None,
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The upgrade of a cluster: what it can be upgraded to, what would change, and the request.
+mod examination;
+mod options;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use examination::refusal;
+pub use options::options;
+pub use request::upgrade;

@@ -1,0 +1,80 @@
+//! The request for an upgrade.
+use super::examination::{Examination, refusal};
+use crate::{
+    caller::Caller,
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{change::Sent, feeds::Accepted, viewer::Viewer},
+    },
+};
+use portico_cluster_operations::{Clients, steps, upgrades};
+use portico_domain::panel::lifecycle::ChangeOutcome;
+use portico_lifecycle::{plan::upgrade_to, preflight::Level, progress::Followed};
+use uuid::Uuid;
+
+/// Upgrades a cluster to a template if `typed` is its name and no check blocks it.
+///
+/// # Errors
+/// Those of [`super::options()`], if nothing was sent. Refusals are in the answer.
+pub async fn upgrade(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    template: Uuid,
+    typed: &str,
+) -> Result<ChangeOutcome, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let sent = send(&access.clients, &viewer, cluster, template, typed).await?;
+    if let Some(accepted) = &sent.accepted {
+        access.feeds.accepted(&viewer, cluster, accepted).await;
+    }
+    Ok(sent.outcome)
+}
+
+/// Sends an upgrade with the clients of a cloud.
+///
+/// # Errors
+/// As [`upgrade`].
+pub async fn send(
+    clients: &Clients,
+    viewer: &Viewer,
+    cluster: Uuid,
+    template: Uuid,
+    typed: &str,
+) -> Result<Sent, ServiceError> {
+    let examined = Examination::read(clients, viewer, cluster).await?;
+    let present = &examined.cluster;
+    if let Some(reason) = refusal(viewer, present, Some(examined.cloud)) {
+        return Ok(Sent::refused(reason));
+    }
+    if typed != present.name {
+        return Ok(Sent::not_confirmed(&present.name));
+    }
+    let target = examined.target(template);
+    let step = target.and_then(|target| upgrade_to(present, target, examined.cloud));
+    let (Some(target), Some(step)) = (target, step) else {
+        let reason = "The project has no such template to upgrade to. It may have been deleted, or the \
+                      cluster has it already.";
+        return Ok(Sent::refused(reason));
+    };
+    if let Some(reason) = step.refusal {
+        return Ok(Sent::refused(reason));
+    }
+    let checks = upgrades::checks(clients, &viewer.token, examined.present(), target).await;
+    let blocking = checks.0.into_iter().find(|one| one.level == Level::Blocks);
+    if let Some(check) = blocking {
+        return Ok(Sent::refused(check.text));
+    }
+    match steps::send(clients, &viewer.token, &step.action, cluster).await {
+        Ok(()) => {
+            let followed = Followed::of_step(&step.action, present);
+            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
+                followed,
+                family: present.driver.family,
+            })))
+        }
+        Err(error) => Ok(Sent::failed_step(&error, "the upgrade")),
+    }
+}

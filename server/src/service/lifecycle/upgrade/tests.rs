@@ -1,0 +1,183 @@
+//! Upgrades, with Magnum inside of the test.
+use super::{options::read, request::send};
+use crate::service::lifecycle::{
+    change::Sent,
+    changing_magnum::{Answer, CLUSTER, ChangingMagnum, Received, TEMPLATE, cluster, error},
+    viewer::Viewer,
+};
+use app::error::UiErrorKind;
+use portico_domain::panel::lifecycle::{ChangeOutcome, CheckLevel, UpgradeOptions};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+const NEXT: Uuid = Uuid::from_u128(32);
+const SKIPPED: Uuid = Uuid::from_u128(33);
+const OTHER_DRIVER: Uuid = Uuid::from_u128(34);
+
+fn template(uuid: &str, name: &str, version: &str, driver: &str) -> Value {
+    json!({"uuid": uuid, "name": name, "project_id": "acme", "public": true, "driver": driver,
+           "cluster_distro": "ubuntu", "coe": "kubernetes", "image_id": "ubuntu",
+           "labels": {"kube_tag": version, "monitoring_enabled": "true"}})
+}
+
+/// Answers for the templates, and accepts upgrades.
+fn reply(request: &Received) -> Option<Answer> {
+    let driver = "k8s_cluster_api_ubuntu_v1";
+    match (request.method.as_str(), request.path.as_str()) {
+        ("GET", "clustertemplates/detail") => {
+            let templates = [
+                template(&SKIPPED.to_string(), "k8s-1.33", "v1.33.0", driver),
+                template(TEMPLATE, "k8s-1.31", "v1.31.0", driver),
+                template(&NEXT.to_string(), "k8s-1.32", "v1.32.0", driver),
+                template(
+                    &OTHER_DRIVER.to_string(),
+                    "heat",
+                    "v1.32.0",
+                    "k8s_fedora_coreos_v1",
+                ),
+            ];
+            Some((200, json!({"clustertemplates": templates})))
+        }
+        ("POST", path) if path.ends_with("/actions/upgrade") => {
+            Some((202, json!({"uuid": CLUSTER})))
+        }
+        _ => None,
+    }
+}
+
+async fn magnum(status: &str) -> ChangingMagnum {
+    ChangingMagnum::start(vec![cluster("shop", status)], |request, _| reply(request)).await
+}
+
+async fn options(magnum: &ChangingMagnum, who: &Viewer, template: Option<Uuid>) -> UpgradeOptions {
+    read(&magnum.clients, who, CLUSTER, template).await.unwrap()
+}
+
+async fn sent(magnum: &ChangingMagnum, who: &Viewer, template: Uuid, typed: &str) -> Sent {
+    let clients = &magnum.clients;
+    send(clients, who, CLUSTER, template, typed).await.unwrap()
+}
+
+fn ada(magnum: &ChangingMagnum) -> Viewer {
+    magnum.viewer("ada", &["member", "reader"])
+}
+
+#[tokio::test]
+async fn case_34_what_is_offered_comes_first_and_a_skipped_version_has_its_reason() {
+    let magnum = magnum("CREATE_COMPLETE").await;
+    let found = options(&magnum, &ada(&magnum), None).await;
+    assert_eq!(found.version.as_deref(), Some("v1.31.0"));
+    assert_eq!(found.template.name, "k8s-1.31");
+    assert!(found.upgrade.is_offered());
+    let names: Vec<_> = found.targets.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["k8s-1.32", "heat", "k8s-1.33"]);
+    assert_eq!(found.targets[0].refusal, None);
+    let other = found.targets[1].refusal.as_deref().unwrap();
+    assert!(other.contains("same driver"), "{other}");
+    let skipped = found.targets[2].refusal.as_deref().unwrap();
+    assert!(skipped.contains("one minor version at a time"), "{skipped}");
+    assert_eq!(found.review, None);
+}
+
+#[tokio::test]
+async fn the_review_has_the_checks_and_the_labels_that_the_driver_takes_over() {
+    let magnum = magnum("CREATE_COMPLETE").await;
+    let found = options(&magnum, &ada(&magnum), Some(NEXT)).await;
+    let review = found.review.unwrap();
+    assert!(review.effect.contains("from v1.31.0 to v1.32.0"));
+    let labels: Vec<_> = review
+        .labels
+        .iter()
+        .map(|label| (label.key.as_str(), label.is_applied))
+        .collect();
+    assert_eq!(labels, [("kube_tag", true), ("monitoring_enabled", false)]);
+    let levels: Vec<_> = review.checks.iter().map(|check| check.level).collect();
+    assert!(levels.contains(&CheckLevel::Ok));
+    assert!(!levels.contains(&CheckLevel::Blocks), "{review:?}");
+    assert!(review.can_be_sent(&found.upgrade, "shop", "shop"));
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn only_the_typed_name_upgrades_and_the_change_is_followed() {
+    let magnum = magnum("CREATE_COMPLETE").await;
+    let ada = ada(&magnum);
+    for typed in ["", "Shop", "shop "] {
+        let refused = sent(&magnum, &ada, NEXT, typed).await;
+        assert!(matches!(refused.outcome, ChangeOutcome::Refused { .. }));
+    }
+    assert_eq!(magnum.calls(), [""; 0]);
+    let accepted = sent(&magnum, &ada, NEXT, "shop").await;
+    assert_eq!(accepted.outcome, ChangeOutcome::Accepted);
+    assert!(accepted.accepted.is_some());
+    let changes = magnum.changes();
+    assert_eq!(
+        magnum.calls(),
+        [format!("POST clusters/{CLUSTER}/actions/upgrade")]
+    );
+    assert_eq!(changes[0].body["cluster_template"], json!(NEXT));
+}
+
+#[tokio::test]
+async fn case_34_a_forced_upgrade_is_refused_before_it_is_sent() {
+    let settled = magnum("CREATE_COMPLETE").await;
+    let ada_there = ada(&settled);
+    for template in [
+        SKIPPED,
+        OTHER_DRIVER,
+        TEMPLATE.parse().unwrap(),
+        Uuid::nil(),
+    ] {
+        let refused = sent(&settled, &ada_there, template, "shop").await;
+        let ChangeOutcome::Refused { reason, .. } = refused.outcome else {
+            panic!("{template} was sent");
+        };
+        assert!(reason.ends_with('.'), "{reason}");
+    }
+    let bob = settled.viewer("bob", &["reader"]);
+    let refused = sent(&settled, &bob, NEXT, "shop").await;
+    assert!(matches!(refused.outcome, ChangeOutcome::Refused { .. }));
+    assert_eq!(settled.calls(), [""; 0]);
+    let failed = magnum("UPDATE_FAILED").await;
+    let refused = sent(&failed, &ada(&failed), NEXT, "shop").await;
+    let ChangeOutcome::Refused { reason, .. } = refused.outcome else {
+        panic!("a failed change is settled first");
+    };
+    assert!(reason.contains("Settle the cluster first"), "{reason}");
+    assert_eq!(failed.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn case_36_what_magnum_refuses_nevertheless_is_shown_with_its_words() {
+    let magnum = ChangingMagnum::start(vec![cluster("shop", "CREATE_COMPLETE")], |request, _| {
+        let is_upgrade = request.path.ends_with("/actions/upgrade");
+        match is_upgrade {
+            true => Some((400, error("Upgrade is not supported by this driver."))),
+            false => reply(request),
+        }
+    });
+    let magnum = magnum.await;
+    let refused = sent(&magnum, &ada(&magnum), NEXT, "shop").await;
+    let ChangeOutcome::Refused {
+        reason, request_id, ..
+    } = refused.outcome
+    else {
+        panic!("Magnum refuses it");
+    };
+    assert!(reason.contains("is not supported"), "{reason}");
+    assert_eq!(request_id.as_deref(), Some("req-1"));
+    assert!(refused.accepted.is_none());
+}
+
+#[tokio::test]
+async fn a_cluster_of_another_project_is_not_found() {
+    let mut other = cluster("shop", "CREATE_COMPLETE");
+    other["project_id"] = json!("globex");
+    let magnum = ChangingMagnum::start(vec![other], |request, _| reply(request)).await;
+    let root = magnum.viewer("root", &["admin"]);
+    let found = read(&magnum.clients, &root, CLUSTER, None).await;
+    assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
+    let found = send(&magnum.clients, &root, CLUSTER, NEXT, "shop").await;
+    assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
+    assert_eq!(magnum.calls(), [""; 0]);
+}
