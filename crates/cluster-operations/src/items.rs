@@ -1,7 +1,7 @@
 //! Finds what belongs to a cluster in the project, for the inventory of a deletion.
 use crate::clients::Clients;
 use portico_lifecycle::inventory::{
-    CSI_METADATA, ClusterNames, Item, Kind, Reclaim, service_of_load_balancer,
+    CSI_METADATA, ClusterNames, Item, Kind, Reclaim, SERVICE_PREFIX, service_of_load_balancer,
 };
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_openstack::cinder::Volume;
@@ -169,17 +169,23 @@ impl Found {
         floating_ips: &[FloatingIp],
     ) {
         let api = cluster.api_address.as_deref().and_then(host);
+        let is_at_api =
+            |floating_ip: &FloatingIp| api.as_ref() == Some(&floating_ip.floating_ip_address);
+        let api_port = floating_ips
+            .iter()
+            .filter(|floating_ip| is_at_api(floating_ip))
+            .find_map(|floating_ip| floating_ip.port_id.as_deref());
         let mut of_services = BTreeSet::new();
         let mut of_api = BTreeSet::new();
         for balancer in balancers {
-            let service = service_of_load_balancer(names, &balancer.name, &balancer.description);
-            let has_address = api.is_some() && balancer.vip_address == api;
-            let has_name = names
-                .driver_id
-                .is_some_and(|id| !id.is_empty() && balancer.name.contains(id));
+            let (name, description) = (&balancer.name, &balancer.description);
+            let service = service_of_load_balancer(names, name, description);
+            let has_address = (api.is_some() && balancer.vip_address == api)
+                || (api_port.is_some() && balancer.vip_port_id.as_deref() == api_port);
+            let has_name = names.has_made_api_balancer(name, description);
             let (kind, ports) = if service.is_some() {
                 (Kind::ServiceLoadBalancer, &mut of_services)
-            } else if has_address || has_name {
+            } else if !name.starts_with(SERVICE_PREFIX) && (has_address || has_name) {
                 (Kind::ApiLoadBalancer, &mut of_api)
             } else {
                 continue;
@@ -195,7 +201,7 @@ impl Found {
             let address = &floating_ip.floating_ip_address;
             let kind = if leads_to(&of_services) {
                 Kind::ServiceFloatingIp
-            } else if leads_to(&of_api) || api.as_ref() == Some(address) {
+            } else if leads_to(&of_api) || is_at_api(floating_ip) {
                 Kind::ClusterFloatingIp
             } else {
                 continue;
@@ -220,3 +226,6 @@ fn host(address: &str) -> Option<String> {
     let url = Url::parse(address).ok()?;
     url.host_str().map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests;

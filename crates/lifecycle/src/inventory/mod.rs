@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 
 pub use command::deletion_command;
 pub use fate::{DeleteOptions, Fate, Inventory, inventory};
-pub use identity::{CSI_METADATA, ClusterNames, OfService, service_of_load_balancer};
+pub use identity::{
+    CSI_METADATA, ClusterNames, OfService, SERVICE_PREFIX, service_of_load_balancer,
+};
 pub use leftovers::{Leftover, leftovers};
 
 /// A resource of the cloud, or of the cluster.

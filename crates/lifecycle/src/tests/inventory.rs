@@ -146,6 +146,8 @@ fn load_balancers_are_found_by_name_or_description() {
         ("kube_service_my_shop_web_front", "", None),
         ("kube_service_shop-x1y2z_web_front", "", None),
         ("kube_service_kube-zzzzz_web_front", "", None),
+        ("kube_service_my_shop-x1y2z-2_web_front", "", None),
+        ("kube_service_a_my_shop-x1y2z_web_front", "", None),
         (
             "lb",
             "Kubernetes external service web/front from cluster other",
@@ -193,7 +195,52 @@ fn networks_of_a_cluster_are_recognised_by_its_uuid_or_the_drivers_id() {
         assert!(!names(Some("")).has_made(name, ""), "{name}");
         assert!(!names(None).has_made(name, ""), "{name}");
     }
+    // of a cluster whose ID begins or ends alike
+    for name in [
+        "k8s-clusterapi-cluster-magnum-system-a-kube-33oj6",
+        "k8s-cluster-magnum-system-a-kube-33oj6-secgroup-worker",
+        "k8s-clusterapi-cluster-magnum-system-kube-33oj6-2",
+        "k8s-cluster-magnum-system-kube-33oj6-2-secgroup-worker",
+    ] {
+        assert!(!names(Some("kube-33oj6")).has_made(name, ""), "{name}");
+    }
     // what a user calls alike
     assert!(!names(Some("kube-33oj6")).has_made("kube-33oj6", ""));
     assert!(!names(Some("kube-33oj6")).has_made("k8s-cluster-mine-kube-33oj6", ""));
+}
+
+#[test]
+fn load_balancer_of_the_api_has_the_exact_name_of_cluster_api() {
+    let uuid = "900e3758-8071-430e-a8cf-5c48f428dc0e";
+    let names = |driver_id| ClusterNames { uuid, driver_id };
+    for (driver_id, name) in [
+        (
+            "shop-jde45zh7dcud",
+            "k8s-clusterapi-cluster-magnum-acme-shop-jde45zh7dcud-kubeapi",
+        ),
+        (
+            "kube-33oj6",
+            "k8s-clusterapi-cluster-magnum-system-kube-33oj6-kubeapi",
+        ),
+    ] {
+        let is_found = |driver_id| names(driver_id).has_made_api_balancer(name, "");
+        assert!(is_found(Some(driver_id)), "{name}");
+        assert!(!is_found(Some("kube-33oj7")), "{name}");
+        assert!(!is_found(Some("")), "{name}");
+        assert!(!is_found(None), "{name}");
+    }
+    let described = format!("Kubernetes cluster {uuid}");
+    assert!(names(None).has_made_api_balancer("shop-900e3758-api", &described));
+    // of a cluster named alike, of a Service, of a user
+    for name in [
+        "k8s-clusterapi-cluster-magnum-system-a-kube-33oj6-kubeapi",
+        "k8s-clusterapi-cluster-magnum-system-kube-33oj6-2-kubeapi",
+        "k8s-clusterapi-cluster-mine-kube-33oj6-kubeapi",
+        "kube_service_kube-33oj6_web_front",
+        "kube-33oj6-kubeapi",
+        "kube-33oj6",
+    ] {
+        let is_found = names(Some("kube-33oj6")).has_made_api_balancer(name, "");
+        assert!(!is_found, "{name}");
+    }
 }
