@@ -164,4 +164,121 @@ mod tests {
         let found = concluded("k8s_cluster_api_ubuntu_v1", &drivers());
         assert_eq!(found, [cluster_api; 2]);
     }
+
+    #[test]
+    fn a_template_has_its_fields_and_whether_a_proxy_is_set() {
+        let with = |more: serde_json::Value| {
+            let mut fields = json!({"uuid": TEMPLATE, "name": "small", "flavor_id": "m1",
+                "master_flavor_id": "m2", "keypair_id": "key", "fixed_network": "net",
+                "fixed_subnet": "subnet", "network_driver": "calico", "docker_volume_size": 20,
+                "floating_ip_enabled": true, "master_lb_enabled": true, "hidden": true,
+                "labels": {"kube_tag": "v1.31.0", "monitoring_enabled": true}});
+            if let (Some(fields), Some(more)) = (fields.as_object_mut(), more.as_object()) {
+                fields.extend(more.clone());
+            }
+            let read: magnum::ClusterTemplate = serde_json::from_value(fields).unwrap();
+            template(&read, &Drivers::default())
+        };
+        let plain = with(json!({}));
+        assert_eq!(plain.uuid, TEMPLATE);
+        assert_eq!(plain.flavor.as_deref(), Some("m1"));
+        assert_eq!(plain.master_flavor.as_deref(), Some("m2"));
+        assert_eq!(plain.keypair.as_deref(), Some("key"));
+        assert_eq!(plain.network.as_deref(), Some("net"));
+        assert_eq!(plain.subnet.as_deref(), Some("subnet"));
+        assert_eq!(plain.network_driver.as_deref(), Some("calico"));
+        assert_eq!(plain.docker_volume_size, Some(20));
+        assert!(plain.has_floating_ips && plain.has_load_balancer && plain.is_hidden);
+        // Magnum's values of labels are of several types
+        assert_eq!(plain.labels["monitoring_enabled"], "true");
+        assert_eq!(
+            plain
+                .kubernetes_version()
+                .map(|version| version.to_string()),
+            Some("v1.31.0".to_owned())
+        );
+        assert!(!plain.has_proxy);
+        assert!(!with(json!({"http_proxy": "", "https_proxy": null})).has_proxy);
+        for key in ["http_proxy", "https_proxy", "insecure_registry"] {
+            assert!(with(json!({key: "proxy.test:3128"})).has_proxy, "{key}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_its_state_and_the_name_that_its_driver_uses() {
+        let mut read = made();
+        read.status = magnum::Status::from("UPDATE_FAILED".to_owned());
+        read.status_reason = Some("quota".to_owned());
+        read.coe_version = Some("v1.31.0".to_owned());
+        read.master_count = None;
+        read.floating_ip_enabled = Some(true);
+        let found = cluster(&read, None, &Drivers::default());
+        assert!(found.status.is_failed());
+        assert_eq!(found.reason.as_deref(), Some("quota"));
+        assert_eq!(found.version.as_deref(), Some("v1.31.0"));
+        assert_eq!((found.template.as_str(), found.master_count), (TEMPLATE, 0));
+        assert!(found.has_floating_ips && !found.has_load_balancer);
+        assert_eq!(found.user_id.as_deref(), Some("ada"));
+        let stack = "6e03b504-1563-4dc7-9cda-eaeed562ea66";
+        assert_eq!(found.driver_id.as_deref(), Some(stack));
+        // since microversion 1.13
+        read.cluster_id = Some("kube-33oj6".to_owned());
+        read.user_id = String::new();
+        let found = cluster(&read, None, &Drivers::default());
+        assert_eq!(found.driver_id.as_deref(), Some("kube-33oj6"));
+        assert_eq!(found.user_id, None);
+    }
+
+    #[test]
+    fn the_driver_of_a_cluster_without_a_template_is_concluded_from_its_id() {
+        let of_id = |id: Option<&str>| {
+            let mut read = made();
+            read.stack_id = id.map(str::to_owned);
+            let driver = cluster(&read, None, &Drivers::default()).driver;
+            (driver.family, driver.evidence)
+        };
+        let stack = Some("6e03b504-1563-4dc7-9cda-eaeed562ea66");
+        assert_eq!(of_id(stack), (Family::Heat, Evidence::ClusterId));
+        let cluster_api = (Family::ClusterApi, Evidence::ClusterId);
+        assert_eq!(of_id(Some("kube-33oj6")), cluster_api);
+        let helm = (Family::CapiHelm, Evidence::ClusterId);
+        assert_eq!(of_id(Some("shop-jde45zh7dcud")), helm);
+        assert_eq!(of_id(None), (Family::Unknown, Evidence::Nothing));
+    }
+
+    #[test]
+    fn only_a_group_that_was_read_by_itself_has_bounds_labels_and_taints() {
+        let read = json!({"uuid": "6a4bd3b1-4a5f-4b6c-8a2a-0b7f6e1a0c11", "name": "gpu",
+            "role": "worker", "is_default": false, "flavor_id": "g1", "node_count": 2,
+            "status": "UPDATE_FAILED", "status_reason": "no room", "min_node_count": 1,
+            "max_node_count": 4, "node_labels": {"gpu": "yes"},
+            "node_taints": [{"key": "gpu", "value": "yes", "effect": "NoSchedule"},
+                {"key": "slow", "effect": "PreferNoSchedule"}]});
+        let listed: magnum::NodeGroupSummary = serde_json::from_value(read.clone()).unwrap();
+        let listed = group(&listed);
+        assert_eq!((listed.name.as_str(), listed.node_count), ("gpu", 2));
+        assert_eq!((listed.bounds, listed.reason.as_deref()), (None, None));
+        assert!(listed.node_labels.is_empty() && listed.node_taints.is_empty());
+        assert!(listed.status.is_failed());
+        let detail: magnum::NodeGroup = serde_json::from_value(read).unwrap();
+        let detail = detailed_group(&detail);
+        let bounds = Bounds {
+            min: 1,
+            max: Some(4),
+        };
+        assert_eq!(detail.bounds, Some(bounds));
+        assert_eq!(detail.reason.as_deref(), Some("no room"));
+        assert_eq!(detail.node_labels["gpu"], "yes");
+        let taints = ["gpu=yes:NoSchedule", "slow:PreferNoSchedule"];
+        assert_eq!(detail.node_taints, taints);
+        assert_eq!((detail.uuid, detail.flavor), (listed.uuid, listed.flavor));
+    }
+
+    #[test]
+    fn a_group_that_was_just_requested_has_no_known_state() {
+        let read = json!({"uuid": "6a4bd3b1-4a5f-4b6c-8a2a-0b7f6e1a0c11", "name": "gpu"});
+        let listed: magnum::NodeGroupSummary = serde_json::from_value(read).unwrap();
+        let status = group(&listed).status;
+        assert!(!status.is_in_progress() && !status.is_complete() && !status.is_failed());
+    }
 }
