@@ -100,3 +100,24 @@ fn the_version_is_printed_for_programs_too() {
     let output = portico(&home, &["version", "-o", "yaml"]);
     assert!(text(&output.stdout).contains("version: "), "{output:?}");
 }
+
+#[test]
+fn an_empty_variable_about_magnum_is_as_one_that_is_not_set() {
+    let home = tempfile::tempdir().unwrap();
+    let list = |variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_portico"))
+            .args(["cluster", "list"])
+            .current_dir(home.path())
+            .env_clear()
+            .env("HOME", home.path())
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let names = ["PORTICO_MAGNUM_DRIVERS", "PORTICO_MAGNUM_RELEASE"];
+    assert_eq!(list(&names.map(|name| (name, ""))), list(&[]));
+    for name in names {
+        assert_ne!(list(&[(name, "0")]), list(&[]), "{name}");
+    }
+}

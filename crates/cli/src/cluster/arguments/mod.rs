@@ -12,7 +12,7 @@ use super::quota::QuotaArgs;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::wait::WaitForArgs;
-use clap::{Args, Subcommand, ValueEnum, value_parser};
+use clap::{Args, Subcommand, ValueEnum};
 use portico_cluster_operations::Drivers;
 use portico_lifecycle::driver::Family;
 use std::time::Duration;
@@ -132,28 +132,38 @@ pub struct SharedArgs {
     #[arg(
         long = "magnum-driver",
         value_name = "NAME=FAMILY",
-        value_parser = driver,
-        value_delimiter = ',',
+        value_parser = drivers,
         env = "PORTICO_MAGNUM_DRIVERS",
         hide_short_help = true
     )]
-    pub drivers: Vec<(String, Family)>,
+    pub drivers: Vec<DriverList>,
     /// The major release of the cloud's Magnum, such as 20, which its API does not report. The Heat driver
     /// upgrades clusters up to release 17 only
     #[arg(
         long = "magnum-release",
         value_name = "NUMBER",
-        value_parser = value_parser!(u16).range(1..=99),
+        value_parser = release,
         env = "PORTICO_MAGNUM_RELEASE",
         hide_short_help = true
     )]
-    pub release: Option<u16>,
+    pub release: Option<Release>,
 }
+
+/// Drivers with their families, separated by commas. None in an empty text: a variable that is set but
+/// empty is as one that is not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverList(Vec<(String, Family)>);
+
+/// A major release of Magnum; `None` in an empty text, as with [`DriverList`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Release(Option<u16>);
 
 impl SharedArgs {
     /// Returns what the user states about the drivers of the cloud.
     pub fn drivers(&self) -> Drivers {
-        Drivers::new(self.drivers.iter().cloned().collect(), self.release)
+        let drivers = self.drivers.iter().flat_map(|list| list.0.iter().cloned());
+        let release = self.release.and_then(|release| release.0);
+        Drivers::new(drivers.collect(), release)
     }
 }
 
@@ -251,6 +261,29 @@ pub struct DeleteArgs {
     pub waiting: WaitArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
+}
+
+/// Reads `k8s_acme=complete,k8s_other=heat`.
+fn drivers(text: &str) -> Result<DriverList, String> {
+    if text.is_empty() {
+        return Ok(DriverList(Vec::new()));
+    }
+    let drivers: Result<Vec<_>, _> = text.split(',').map(driver).collect();
+    drivers.map(DriverList)
+}
+
+/// Reads a number such as 20, so that a year such as 2025 is not taken for one.
+fn release(text: &str) -> Result<Release, String> {
+    if text.is_empty() {
+        return Ok(Release(None));
+    }
+    let number: Option<u16> = text.parse().ok();
+    let number = number.filter(|number| (1..=99).contains(number));
+    number.map(|number| Release(Some(number))).ok_or_else(|| {
+        format!(
+            "{text:?} is not a major release of Magnum: write a number from 1 to 99, such as 20"
+        )
+    })
 }
 
 /// Reads `k8s_acme=complete`.

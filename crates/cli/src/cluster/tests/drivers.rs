@@ -38,8 +38,31 @@ fn drivers_are_described_by_options() {
 }
 
 #[test]
+fn empty_values_are_as_none() {
+    // clap reads options and their variables alike
+    let words = [
+        "portico",
+        "list",
+        "--magnum-driver",
+        "",
+        "--magnum-release",
+        "",
+    ];
+    let program = Program::try_parse_from(words).unwrap();
+    let drivers = program.cluster.command.shared().drivers();
+    assert!(drivers.families().is_empty());
+    assert_eq!(drivers.release, None);
+}
+
+#[test]
 fn an_invalid_description_of_a_driver_names_the_families() {
-    for value in ["k8s_acme", "k8s_acme=", "=heat", "k8s_acme=unknown"] {
+    for value in [
+        "k8s_acme",
+        "k8s_acme=",
+        "=heat",
+        "k8s_acme=unknown",
+        "k8s_acme=heat,",
+    ] {
         let words = ["portico", "list", "--magnum-driver", value];
         let Err(error) = Program::try_parse_from(words) else {
             panic!("{value} is accepted");
