@@ -1,11 +1,12 @@
 //! Which driver of Magnum made a cluster, and what the cloud's Magnum offers.
-use std::{collections::BTreeMap, fmt, str::FromStr};
+use std::{borrow::Cow, collections::BTreeMap, fmt, str::FromStr};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// Drivers that behave alike.
+/// Drivers that behave alike. Read from and written as its word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(try_from = "String", into = "String")]
 pub enum Family {
     /// The Heat drivers of Magnum up to 22 (`k8s_fedora_coreos_v1`).
     Heat,
@@ -21,6 +22,27 @@ pub enum Family {
 }
 
 impl Family {
+    /// The families that an operator or a user can name: all but [`Self::Unknown`].
+    pub const ALL: [Self; 4] = [Self::Heat, Self::CapiHelm, Self::ClusterApi, Self::Complete];
+
+    /// Returns the word in configurations and options.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Heat => "heat",
+            Self::CapiHelm => "capi_helm",
+            Self::ClusterApi => "cluster_api",
+            Self::Complete => "complete",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the words of all families, for messages: `heat, capi_helm, cluster_api or complete`.
+    pub fn words() -> String {
+        let words = Self::ALL.map(Self::word);
+        let [others @ .., last] = words;
+        format!("{} or {last}", others.join(", "))
+    }
+
     /// Returns the name to show.
     pub fn name(self) -> &'static str {
         match self {
@@ -35,6 +57,50 @@ impl Family {
     /// Returns whether Cluster API makes the machines.
     pub fn is_cluster_api(self) -> bool {
         matches!(self, Self::CapiHelm | Self::ClusterApi)
+    }
+}
+
+/// A text that is not the word of a family.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a family of drivers: write {words}", words = Family::words())]
+pub struct FamilyError(String);
+
+impl FromStr for Family {
+    type Err = FamilyError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|family| family.word() == text)
+            .ok_or_else(|| FamilyError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Family {
+    type Error = FamilyError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Family> for String {
+    fn from(family: Family) -> Self {
+        family.word().to_owned()
+    }
+}
+
+impl JsonSchema for Family {
+    fn schema_name() -> Cow<'static, str> {
+        "Family".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let words = Self::ALL.map(Self::word);
+        json_schema!({
+            "description": "Drivers that behave alike.",
+            "type": "string",
+            "enum": words,
+        })
     }
 }
 
@@ -180,4 +246,35 @@ pub struct Cloud {
     /// The major release of Magnum, such as 20, where the operator's configuration names it: the API
     /// does not report it.
     pub release: Option<u16>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_family_is_read_by_its_word_and_written_as_it() {
+        for family in Family::ALL {
+            assert_eq!(family.word().parse(), Ok(family));
+            let json = serde_json::to_string(&family).unwrap();
+            assert_eq!(json, format!("\"{}\"", family.word()));
+            assert_eq!(serde_json::from_str::<Family>(&json).unwrap(), family);
+        }
+    }
+
+    #[test]
+    fn a_word_that_is_not_a_family_is_answered_with_all_of_them() {
+        for text in ["", "Heat", "capi", Family::Unknown.word()] {
+            let error = text.parse::<Family>().unwrap_err().to_string();
+            let words = "write heat, capi_helm, cluster_api or complete";
+            assert!(error.ends_with(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_schema_has_the_words_of_all_families() {
+        let schema = schemars::schema_for!(Family).to_value();
+        let words = serde_json::json!(["heat", "capi_helm", "cluster_api", "complete"]);
+        assert_eq!(schema["enum"], words);
+    }
 }

@@ -22,7 +22,7 @@ pub struct MagnumConfig {
     /// `k8s_acme = "complete"`. Only needed for drivers that are not named as those of Magnum,
     /// magnum-capi-helm and magnum-cluster-api are; what such a driver supports is then not known.
     #[serde(default)]
-    pub drivers: BTreeMap<String, DriverFamily>,
+    pub drivers: BTreeMap<String, Family>,
     /// Roles of the cloud that Magnum's policy treats as its own ones.
     #[serde(default)]
     pub roles: MagnumRoles,
@@ -62,31 +62,6 @@ impl MagnumRoles {
     }
 }
 
-/// Drivers that behave alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DriverFamily {
-    /// As the Heat drivers of Magnum up to 22.
-    Heat,
-    /// As `magnum-capi-helm`.
-    CapiHelm,
-    /// As `magnum-cluster-api`.
-    ClusterApi,
-    /// It implements every operation of Magnum's API.
-    Complete,
-}
-
-impl From<DriverFamily> for Family {
-    fn from(family: DriverFamily) -> Self {
-        match family {
-            DriverFamily::Heat => Self::Heat,
-            DriverFamily::CapiHelm => Self::CapiHelm,
-            DriverFamily::ClusterApi => Self::ClusterApi,
-            DriverFamily::Complete => Self::Complete,
-        }
-    }
-}
-
 /// The fault in `magnum`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MagnumConfigError {
@@ -120,9 +95,7 @@ impl MagnumConfig {
 
     /// Returns what the clients of the cloud take.
     pub fn drivers(&self) -> Drivers {
-        let families = self.drivers.iter();
-        let families = families.map(|(name, family)| (name.clone(), Family::from(*family)));
-        Drivers::new(families.collect(), self.release)
+        Drivers::new(self.drivers.clone(), self.release)
     }
 }
 

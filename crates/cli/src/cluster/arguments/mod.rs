@@ -288,22 +288,14 @@ fn release(text: &str) -> Result<Release, String> {
 
 /// Reads `k8s_acme=complete`.
 fn driver(text: &str) -> Result<(String, Family), String> {
-    let families = [
-        ("heat", Family::Heat),
-        ("capi_helm", Family::CapiHelm),
-        ("cluster_api", Family::ClusterApi),
-        ("complete", Family::Complete),
-    ];
     let (name, word) = text.split_once('=').unwrap_or((text, ""));
-    let mut known = families.iter();
-    let found = known.find(|(known, _)| *known == word);
-    found
-        .filter(|_| !name.is_empty())
-        .map(|(_, family)| (name.to_owned(), *family))
+    let family: Option<Family> = word.parse().ok().filter(|_| !name.is_empty());
+    family
+        .map(|family| (name.to_owned(), family))
         .ok_or_else(|| {
             format!(
-                "{text:?} is not a driver: write NAME=FAMILY with the family heat, capi_helm, cluster_api \
-                 or complete"
+                "{text:?} is not a driver: write NAME=FAMILY with the family {}",
+                Family::words()
             )
         })
 }

@@ -1,6 +1,6 @@
 use super::stand_in::{CLUSTER, StandIn, cluster};
 use super::{Machine, Program};
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use portico_lifecycle::driver::Family;
 
 /// The driver in the template of the stand-in.
@@ -35,6 +35,16 @@ fn drivers_are_described_by_options() {
     ];
     assert_eq!(families, expected);
     assert_eq!(drivers.release, Some(20));
+}
+
+#[test]
+fn the_help_lists_all_families() {
+    let program = Program::command();
+    let list = program.find_subcommand("list").unwrap();
+    let mut options = list.get_arguments();
+    let option = options.find(|one| one.get_long() == Some("magnum-driver"));
+    let help = option.unwrap().get_help().unwrap().to_string();
+    assert!(help.contains(&Family::words()), "{help}");
 }
 
 #[test]
