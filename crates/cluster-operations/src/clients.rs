@@ -4,7 +4,7 @@ use crate::mapping;
 use portico_lifecycle::driver::{ApiVersion, Cloud};
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum::{self, Feature};
-use portico_openstack::rest::{Error, Listing, RestClient, ScopedToken};
+use portico_openstack::rest::{Error, ErrorKind, Listing, RestClient, ScopedToken};
 use portico_openstack::{cinder, glance, neutron, nova, octavia};
 use uuid::Uuid;
 
@@ -87,14 +87,28 @@ impl Clients {
         self.magnum.detailed_node_groups(token, cluster).await
     }
 
-    /// Returns the template of a cluster, which names the driver; it may have been deleted.
+    /// Returns the template of a cluster, which names the driver; `None` if it was deleted or is not
+    /// visible.
+    ///
+    /// # Errors
+    /// If Magnum cannot be asked: the driver may be known nevertheless.
     pub async fn template_of(
         &self,
         token: &ScopedToken,
         cluster: &magnum::Cluster,
-    ) -> Option<magnum::ClusterTemplate> {
-        let uuid = cluster.cluster_template_id.parse().ok()?;
-        self.magnum.template(token, uuid).await.ok()
+    ) -> Result<Option<magnum::ClusterTemplate>, Error> {
+        let Ok(uuid) = cluster.cluster_template_id.parse() else {
+            return Ok(None);
+        };
+        match self.magnum.template(token, uuid).await {
+            Ok(template) => Ok(Some(template)),
+            Err(error)
+                if matches!(error.kind, ErrorKind::NotFound(_) | ErrorKind::Forbidden(_)) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     async fn has_node_groups(&self, token: &ScopedToken) -> Result<bool, Error> {

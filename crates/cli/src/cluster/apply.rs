@@ -163,7 +163,7 @@ async fn find(
 async fn read(connection: &Connection, uuid: Uuid) -> Result<Existing, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let cluster = magnum.cluster(token, uuid).await?;
-    let template = connection.template_of(&cluster).await;
+    let template = connection.template_of(&cluster).await?;
     let groups = connection.detailed_groups(uuid).await?;
     Ok(Existing {
         uuid,

@@ -131,8 +131,15 @@ impl Connection {
         self.clients.model(cluster, template)
     }
 
-    /// Returns the template of a cluster, which names the driver; it may have been deleted.
-    pub async fn template_of(&self, cluster: &magnum::Cluster) -> Option<magnum::ClusterTemplate> {
-        self.clients.template_of(&self.token, cluster).await
+    /// Returns the template of a cluster, which names the driver; `None` if it was deleted or is not
+    /// visible.
+    ///
+    /// # Errors
+    /// If Magnum cannot be asked.
+    pub async fn template_of(
+        &self,
+        cluster: &magnum::Cluster,
+    ) -> Result<Option<magnum::ClusterTemplate>, ClusterError> {
+        Ok(self.clients.template_of(&self.token, cluster).await?)
     }
 }

@@ -86,7 +86,15 @@ pub async fn delete(
 async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.cluster_named(token, wanted).await?;
-    let template = connection.template_of(&found).await;
+    let (template, unread) = match connection.template_of(&found).await {
+        Ok(template) => (template, None),
+        Err(error) => {
+            let gap = format!(
+                "What the driver deletes is not known, as the template was not read: {error}."
+            );
+            (None, Some(gap))
+        }
+    };
     let cluster = connection.model(&found, template.as_ref());
     let groups = connection.groups(found.uuid).await?;
     let gap = groups
@@ -94,7 +102,7 @@ async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterEr
         .map(|cut| format!("The list of node groups is incomplete: {cut}."));
     let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();
     let mut items = items::find(&connection.clients, &connection.token, &cluster, &groups).await;
-    items.gaps.extend(gap);
+    items.gaps.extend(unread.into_iter().chain(gap));
     let family = cluster.driver.family;
     Ok(Doomed {
         uuid: found.uuid,

@@ -57,7 +57,7 @@ pub async fn export(
 ) -> Result<(), ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.cluster_named(token, &args.cluster).await?;
-    let template = connection.template_of(&found).await;
+    let template = connection.template_of(&found).await?;
     let groups = connection.detailed_groups(found.uuid).await?;
     let groups: Vec<_> = groups.iter().map(mapping::detailed_group).collect();
     let cluster = connection.model(&found, template.as_ref());

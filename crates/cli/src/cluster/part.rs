@@ -33,9 +33,9 @@ pub struct Target {
     pub uuid: Uuid,
     pub cluster: Cluster,
     pub groups: Vec<NodeGroup>,
-    /// The template that the cluster was made from; without its values if it could not be read.
+    /// The template that the cluster was made from; without its values if it was deleted or is not visible.
     pub template: Template,
-    /// Whether the template could be read, which names the driver.
+    /// Whether the template exists and is visible, which names the driver.
     pub has_template: bool,
     pub cloud: Cloud,
 }
@@ -72,7 +72,7 @@ impl Target {
     async fn read(connection: &Connection, uuid: Uuid) -> Result<Self, ClusterError> {
         let magnum = &connection.clients.magnum;
         let found = magnum.cluster(&connection.token, uuid).await?;
-        let template = connection.template_of(&found).await;
+        let template = connection.template_of(&found).await?;
         let groups = connection.detailed_groups(uuid).await?;
         let cluster = connection.model(&found, template.as_ref());
         Ok(Self {

@@ -93,7 +93,8 @@ pub async fn show(
     // a list does not have the faults
     let cluster = magnum.cluster(&connection.token, found.uuid).await?;
     let groups = connection.detailed_groups(cluster.uuid).await?;
-    let template = connection.template_of(&cluster).await;
+    // it only adds to what is shown
+    let template = connection.template_of(&cluster).await.unwrap_or_default();
     let details = Details {
         cluster: ClusterView::from(&cluster),
         keypair: cluster.keypair.clone(),
@@ -165,7 +166,8 @@ pub async fn watch(
     let found = magnum
         .cluster_named(&connection.token, &args.cluster)
         .await?;
-    let template = connection.template_of(&found).await;
+    // the steps have other names only
+    let template = connection.template_of(&found).await.unwrap_or_default();
     let cluster = connection.model(&found, template.as_ref());
     let Some(followed) = Followed::running(&cluster, found.create_timeout) else {
         if cluster.status.is_failed() {

@@ -137,6 +137,7 @@ pub async fn configuration(
         }
     })?;
     let template = access.clients.template_of(&viewer.token, &found).await;
+    let template = template.map_err(|error| error::of_service(&error))?;
     let model = access.clients.model(&found, template.as_ref());
     let is_configured = enrolment_state::asks_kube_auth(services, clusters, caller, cluster).await;
     Ok(api_server::of(&api_server::Wanted {

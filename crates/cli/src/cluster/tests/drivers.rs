@@ -1,7 +1,8 @@
-use super::stand_in::{CLUSTER, StandIn, cluster};
+use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, error};
 use super::{Machine, Program};
 use clap::{CommandFactory as _, Parser as _};
 use portico_lifecycle::driver::Family;
+use serde_json::{Value, json};
 
 /// The driver in the template of the stand-in.
 const DRIVER: &str = "k8s_fedora_coreos_v1";
@@ -124,5 +125,46 @@ async fn the_release_decides_whether_a_heat_driver_upgrades() {
             ran.out
         );
     }
+    assert!(cloud.calls().is_empty());
+}
+
+/// Returns a cloud whose template has this answer.
+async fn cloud_with_template(status: u16, body: &Value) -> StandIn {
+    let body = body.clone();
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    StandIn::start(clusters, move |request, _| {
+        let is_template = request.path == format!("clustertemplates/{TEMPLATE}");
+        is_template.then(|| (status, body.clone()))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn an_outage_while_the_template_is_read_is_not_taken_for_an_unknown_driver() {
+    let machine = Machine::new();
+    let cloud = cloud_with_template(503, &json!("<html></html>")).await;
+    for words in [
+        &["ca", "rotate", "shop", "--yes"][..],
+        &["resize", "shop", "3", "--yes"],
+        &["export", "shop"],
+    ] {
+        let ran = machine.run(&cloud, words, None).await;
+        assert_eq!(ran.code, 11, "{words:?}: {} {}", ran.out, ran.err);
+        assert!(ran.err.contains("unavailable"), "{words:?}: {}", ran.err);
+    }
+    // what is only shown does not need it
+    let ran = machine.run(&cloud, &["show", "shop"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(cloud.calls().is_empty(), "{:?}", cloud.calls());
+}
+
+#[tokio::test]
+async fn nothing_is_rotated_where_the_template_was_deleted() {
+    let machine = Machine::new();
+    let cloud = cloud_with_template(404, &error("ClusterTemplate could not be found.")).await;
+    let words = ["ca", "rotate", "shop", "--yes"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 13, "{}", ran.err);
+    assert!(ran.err.contains("its driver is not known"), "{}", ran.err);
     assert!(cloud.calls().is_empty());
 }

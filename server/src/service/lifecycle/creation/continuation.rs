@@ -68,6 +68,7 @@ pub async fn continue_creation(
             .next("Try again in a minute: nothing was sent."));
     }
     let template = clients.template_of(token, &found).await;
+    let template = template.map_err(|error| error::of_service(&error))?;
     let model = clients.model(&found, template.as_ref());
     let groups: Vec<_> = groups.items.iter().map(objects::detailed_group).collect();
     let remaining = remaining(&document, &model, &groups, cloud);

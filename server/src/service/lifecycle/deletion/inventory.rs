@@ -118,8 +118,15 @@ pub async fn look(
         clients.template_of(token, found),
         clients.groups(token, found.uuid),
     );
-    let cluster = clients.model(found, template.as_ref());
     let mut gaps = Vec::new();
+    let template = template.unwrap_or_else(|error| {
+        gaps.push(format!(
+            "What the driver deletes is not known, as the template could not be read. {}",
+            error::message(&error)
+        ));
+        None
+    });
+    let cluster = clients.model(found, template.as_ref());
     let groups = match groups {
         Ok(groups) => {
             gaps.extend(

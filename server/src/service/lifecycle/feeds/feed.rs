@@ -283,7 +283,11 @@ impl Feed {
         }
         let template = match known {
             Some(known) => Some(known),
-            None => clients.template_of(token, &cluster).await.map(Arc::new),
+            None => match clients.template_of(token, &cluster).await {
+                Ok(template) => template.map(Arc::new),
+                // no details without the driver: the next poll reads them again
+                Err(_) => return (seen(clients, cluster, None), Details::default()),
+            },
         };
         let seen = seen(clients, cluster, template);
         let groups = self.groups(token, &seen.model).await;
