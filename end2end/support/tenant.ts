@@ -51,13 +51,19 @@ async function magnum(tenant: Tenant, method: string, path: string) {
   });
 }
 
+/** How often the list is read while Magnum answers with 400, and the pause between, in milliseconds. */
+const LIST_TRIES = 10;
+const LIST_PAUSE = 500;
+
 /** The clusters of the project, as Magnum has them. */
 export async function clustersOf(tenant: Tenant): Promise<Cluster[]> {
-  const answer = await magnum(tenant, "GET", "/clusters");
-  // at the end of a deletion, Magnum can answer once with 400
-  if (answer.status === 400) return clustersOf(tenant);
-  if (answer.status !== 200) throw new Error(`Magnum answered ${answer.status}: ${answer.body}`);
-  return JSON.parse(answer.body).clusters;
+  for (let tries = 1; ; tries += 1) {
+    const answer = await magnum(tenant, "GET", "/clusters");
+    if (answer.status === 200) return JSON.parse(answer.body).clusters;
+    // at the end of a deletion, Magnum can answer with 400 for a moment
+    if (answer.status !== 400 || tries === LIST_TRIES) throw new Error(`Magnum answered ${answer.status}: ${answer.body}`);
+    await new Promise((resolve) => setTimeout(resolve, LIST_PAUSE));
+  }
 }
 
 /** Deletes the project with its clusters and users. */
