@@ -5,7 +5,7 @@ use crate::{
     ui::{Icon, Status, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::{AlertRef, Attention, AttentionGap};
+use portico_domain::panel::{AlertRef, Attention, AttentionGap, ObjectRef};
 use uuid::Uuid;
 
 /// Maximum number of rows that are not folded, so that what follows stays in sight.
@@ -80,25 +80,20 @@ fn gap_row(gap: AttentionGap) -> AnyView {
 }
 
 fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView {
-    let cluster_id = item
-        .cluster
-        .as_ref()
-        .and_then(|cluster| Uuid::parse_str(&cluster.id).ok());
-    let subject = item.object.as_ref().map(|object| match &object.namespace {
-        Some(namespace) => format!("{} in {namespace}", object.name),
-        None => object.name.clone(),
-    });
-    let linked = cluster_id.is_some() && item.object.is_some();
-    let alerts = alerts(&item, project, linked);
-    let link = match (cluster_id, &item.object, subject) {
-        (Some(cluster), Some(object), Some(subject)) => view! {
-            <a class="font-medium" data-row="" href=routes::object(project, cluster, object)>
-                {subject}
+    let target = target(&item, project, with_cluster);
+    let names_cluster = item.object.is_none() && target.is_some();
+    let alerts = alerts(&item, project, target.is_some());
+    let link = match (target, &item.object) {
+        (Some(Target { href, text }), _) => view! {
+            <a class="font-medium" data-row="" href=href>
+                {text}
             </a>
         }
         .into_any(),
-        (_, _, Some(subject)) => view! { <span class="font-medium">{subject}</span> }.into_any(),
-        _ => ().into_any(),
+        (None, Some(object)) => {
+            view! { <span class="font-medium">{subject(object)}</span> }.into_any()
+        }
+        (None, None) => ().into_any(),
     };
     let more = (item.count > 1).then(|| {
         let count = usize::try_from(item.count).unwrap_or(usize::MAX);
@@ -106,7 +101,7 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
     });
     let cluster = item
         .cluster
-        .filter(|_| with_cluster)
+        .filter(|_| with_cluster && !names_cluster)
         .map(|cluster| view! { <span class="text-faint">"on "{cluster.name}</span> });
     view! {
         <div class="attention">
@@ -121,6 +116,38 @@ fn attention_row(item: Attention, project: &str, with_cluster: bool) -> AnyView 
         </div>
     }
     .into_any()
+}
+
+/// Where a row leads.
+#[derive(Debug, PartialEq, Eq)]
+struct Target {
+    href: String,
+    text: String,
+}
+
+/// Returns the link of a row: to its object, or to the cluster where that as a whole is the problem;
+/// `None` on that cluster's own page, and where alerts are the links.
+fn target(item: &Attention, project: &str, with_cluster: bool) -> Option<Target> {
+    let cluster = item.cluster.as_ref()?;
+    let id = Uuid::parse_str(&cluster.id).ok()?;
+    match &item.object {
+        Some(object) => Some(Target {
+            href: routes::object(project, id, object),
+            text: subject(object),
+        }),
+        None if with_cluster && item.alerts.is_empty() => Some(Target {
+            href: routes::cluster(project, id),
+            text: cluster.name.clone(),
+        }),
+        None => None,
+    }
+}
+
+fn subject(object: &ObjectRef) -> String {
+    match &object.namespace {
+        Some(namespace) => format!("{} in {namespace}", object.name),
+        None => object.name.clone(),
+    }
 }
 
 /// Returns links to the pages of the Alertmanagers that have alerts about the same problem. In a
@@ -148,5 +175,77 @@ fn alert_text(alert: &AlertRef, title: &str) -> String {
         format!("in {}", alert.app.name)
     } else {
         format!("alert {}", alert.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_domain::identity::Named;
+    use portico_domain::panel::{Health, ResourceRef};
+
+    const CLUSTER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0e";
+
+    fn unavailable(id: &str) -> Attention {
+        Attention {
+            health: Health::Failed,
+            title: "Cluster unavailable".to_owned(),
+            reason: "It does not answer.".to_owned(),
+            cluster: Some(named(id, "acme-prod")),
+            object: None,
+            since: None,
+            count: 0,
+            alerts: Vec::new(),
+        }
+    }
+
+    fn named(id: &str, name: &str) -> Named {
+        Named {
+            id: id.to_owned(),
+            name: name.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_cluster_that_is_unavailable_leads_to_its_page() {
+        let expected = Target {
+            href: format!("/projects/p/clusters/{CLUSTER}"),
+            text: "acme-prod".to_owned(),
+        };
+        assert_eq!(target(&unavailable(CLUSTER), "p", true), Some(expected));
+        // on that page
+        assert_eq!(target(&unavailable(CLUSTER), "p", false), None);
+        assert_eq!(target(&unavailable("not an ID"), "p", true), None);
+    }
+
+    #[test]
+    fn alerts_without_an_object_lead_to_their_app() {
+        let alert = AlertRef {
+            name: "KubeAPIDown".to_owned(),
+            app: named("alertmanager", "Alertmanager"),
+        };
+        let item = Attention {
+            alerts: vec![alert],
+            ..unavailable(CLUSTER)
+        };
+        assert_eq!(target(&item, "p", true), None);
+    }
+
+    #[test]
+    fn an_object_leads_to_its_page_everywhere() {
+        let object = ObjectRef {
+            resource: ResourceRef::new("", "v1", "pods"),
+            namespace: Some("web".to_owned()),
+            name: "front".to_owned(),
+        };
+        let item = Attention {
+            object: Some(object),
+            ..unavailable(CLUSTER)
+        };
+        for with_cluster in [true, false] {
+            let found = target(&item, "p", with_cluster).unwrap();
+            assert_eq!(found.text, "front in web");
+            assert!(found.href.contains(CLUSTER), "{found:?}");
+        }
     }
 }
