@@ -1,4 +1,4 @@
-//! `portico cluster delete`: shows what goes and what stays, asks for the name, then deletes.
+//! `portico cluster delete`: shows what will be deleted and what remains, asks for the name, then deletes.
 use super::arguments::DeleteArgs;
 use super::connection::Connection;
 use super::console::Console;
@@ -180,14 +180,17 @@ async fn report_leftovers(connection: &Connection, console: &mut Console, doomed
     }
 }
 
-/// The lists of the inventory with their headings.
+/// The lists of the inventory with their headings, which are those of the panel.
 type Lists<'a> = [(&'static str, &'a [(Item, &'static str)]); 3];
 
 fn lists(inventory: &Inventory) -> Lists<'_> {
     [
-        ("Goes", &inventory.goes),
-        ("Depends", &inventory.depends),
-        ("Stays", &inventory.stays),
+        ("Will be deleted", &inventory.goes),
+        (
+            "Depends on the driver or the reclaim policy",
+            &inventory.depends,
+        ),
+        ("Remains and may incur costs", &inventory.stays),
     ]
 }
 

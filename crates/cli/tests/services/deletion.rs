@@ -19,7 +19,7 @@ async fn case_49_without_the_name_nothing_is_deleted() {
         let ran = cluster(&person, &["delete", &name]).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("nothing was deleted"), "{}", ran.err);
-        assert!(ran.out.contains("\nGoes\n"), "{}", ran.out);
+        assert!(ran.out.contains("\nWill be deleted\n"), "{}", ran.out);
         assert!(proxy.changes().is_empty());
         assert_eq!(tenant.named(&name).await[0].status, made.status);
         let words = ["delete", &name, "--dry-run", "-o", "json"];

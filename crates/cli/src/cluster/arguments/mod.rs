@@ -29,7 +29,7 @@ Examples:
   portico cluster create shop -t k8s-1.32 --workers 3 --dry-run
   portico cluster create shop -t k8s-1.32 --workers 3     # shows the steps until it is ready
   portico cluster list
-  portico cluster delete shop                             # shows what goes and what stays, then asks
+  portico cluster delete shop                             # shows what will be deleted, then asks
 
 Exit codes: 0 done, 1 a negative answer, 2 usage, 3 not found, 4 ambiguous or the state forbids it,
 5 forbidden, 6 quota, 7 invalid, 8 the operation failed, 9 waiting timed out, 10 sign in again,
@@ -241,11 +241,12 @@ pub struct WatchArgs {
 
 /// Delete a cluster, after its name was typed
 ///
-/// Shows first what is deleted, what depends, and what stays and costs. Without a terminal, --yes is needed.
+/// Lists first what will be deleted, what depends on a rule, and what remains and may incur costs. Without
+/// a terminal, --yes is needed.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  portico cluster delete shop --dry-run      # shows what goes and what stays; sends nothing
+  portico cluster delete shop --dry-run      # shows what would be deleted; sends nothing
   portico cluster delete shop --wait
   portico cluster delete shop --yes --wait   # in scripts")]
 pub struct DeleteArgs {

@@ -14,7 +14,7 @@ async fn case_49_without_the_name_nothing_is_deleted() {
         assert_eq!(ran.code, code, "{typed:?}: {}", ran.err);
         assert!(ran.err.contains("nothing was deleted"), "{}", ran.err);
         // the inventory was shown before the question
-        assert!(ran.out.contains("\nGoes\n"), "{}", ran.out);
+        assert!(ran.out.contains("\nWill be deleted\n"), "{}", ran.out);
         assert!(cloud.calls().is_empty());
     }
 }
@@ -45,6 +45,13 @@ async fn a_dry_run_shows_what_goes_and_what_was_not_checked() {
     assert_eq!(shown["goes"][0]["kind"], "server");
     // this cloud has no Nova, Cinder, Octavia and Neutron
     assert_eq!(shown["not_checked"].as_array().unwrap().len(), 8);
+    let ran = machine.run(&cloud, &words[..3], None).await;
+    // the words of the panel
+    assert!(
+        ran.out.contains("\nWill be deleted\n  server "),
+        "{}",
+        ran.out
+    );
 }
 
 #[tokio::test]
