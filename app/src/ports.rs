@@ -6,7 +6,8 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, ProgressUpdate, UpgradeOptions,
+    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
+    UpgradeOptions,
 };
 use portico_domain::panel::{
     AccessView, AlertsView, AppliedDocument, AuthenticationView, BoundName, BulkAction,
@@ -351,6 +352,21 @@ pub trait Lifecycle {
     /// Removes the record of an enrolled cluster that Magnum no longer has; returns whether there was
     /// one.
     async fn remove_cluster_record(&self, cluster: Uuid) -> Result<bool, UiError>;
+    /// Returns the node groups of a cluster, with what the viewer may do with each.
+    async fn node_groups(&self, cluster: Uuid) -> Result<NodeGroups, UiError>;
+    /// Returns what a change of a node group would do; changes nothing.
+    async fn review_node_group(
+        &self,
+        cluster: Uuid,
+        change: NodeGroupChange,
+    ) -> Result<NodeGroupReview, UiError>;
+    /// Sends the first step of a change of a node group. `reason` is for the journal; it may be empty.
+    async fn change_node_group(
+        &self,
+        cluster: Uuid,
+        change: NodeGroupChange,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
     /// Returns the entries of a cluster's journal before a sequence number, the newest first.
     async fn cluster_journal(
         &self,

@@ -6,7 +6,8 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, ProgressUpdate, UpgradeOptions,
+    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
+    UpgradeOptions,
 };
 use uuid::Uuid;
 
@@ -161,4 +162,33 @@ pub async fn sign_certificate(cluster: Uuid, request: String) -> Result<Certific
 #[server(prefix = "/api", endpoint = "managed_clusters/rotate_ca", input = Json, output = Json, client = PanelClient)]
 pub async fn rotate_ca(cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError> {
     super::answer(super::panel()?.rotate_ca(cluster, typed).await)
+}
+
+/// Returns the node groups of a cluster, with what the viewer may do with each.
+#[server(prefix = "/api", endpoint = "managed_clusters/node_groups", input = Json, output = Json, client = PanelClient)]
+pub async fn get_node_groups(cluster: Uuid) -> Result<NodeGroups, UiError> {
+    super::answer(super::panel()?.node_groups(cluster).await)
+}
+
+/// Returns what a change of a node group would do; changes nothing.
+#[server(prefix = "/api", endpoint = "managed_clusters/review_node_group", input = Json, output = Json, client = PanelClient)]
+pub async fn review_node_group(
+    cluster: Uuid,
+    change: NodeGroupChange,
+) -> Result<NodeGroupReview, UiError> {
+    super::answer(super::panel()?.review_node_group(cluster, change).await)
+}
+
+/// Sends the first step of a change of a node group.
+#[server(prefix = "/api", endpoint = "managed_clusters/change_node_group", input = Json, output = Json, client = PanelClient)]
+pub async fn change_node_group(
+    cluster: Uuid,
+    change: NodeGroupChange,
+    reason: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(
+        super::panel()?
+            .change_node_group(cluster, change, reason)
+            .await,
+    )
 }

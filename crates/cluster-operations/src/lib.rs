@@ -10,6 +10,7 @@ pub mod explanation;
 pub mod items;
 pub mod mapping;
 pub mod steps;
+pub mod target;
 pub mod upgrades;
 pub mod usages;
 

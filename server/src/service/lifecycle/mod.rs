@@ -25,6 +25,7 @@ mod following;
 mod journal;
 mod list;
 mod managed;
+mod node_groups;
 mod origin;
 mod own;
 mod pace;
@@ -45,6 +46,9 @@ pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use journal::{Change, RequestOutcome, begin, export as export_journal, journal, record};
 pub use list::list;
+pub use node_groups::{
+    change as change_node_group, node_groups, review as review_node_group, target_of,
+};
 pub use progress::{follow, progress};
 pub use stored_attempts::StoredAttempts;
 pub use upgrade::{options as upgrade_options, upgrade};

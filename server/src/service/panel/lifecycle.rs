@@ -17,7 +17,8 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, ProgressUpdate, UpgradeOptions,
+    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
+    UpgradeOptions,
 };
 use uuid::Uuid;
 
@@ -145,6 +146,46 @@ impl Lifecycle for PanelService {
         self.ui(enrolment::remove_record(&self.services, &self.caller, cluster).await)
     }
 
+    async fn node_groups(&self, cluster: Uuid) -> Result<NodeGroups, UiError> {
+        self.ui(lifecycle::node_groups(&self.services, &self.caller, cluster).await)
+    }
+
+    async fn review_node_group(
+        &self,
+        cluster: Uuid,
+        change: NodeGroupChange,
+    ) -> Result<NodeGroupReview, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        self.ui(lifecycle::review_node_group(services, caller, cluster, &change).await)
+    }
+
+    async fn change_node_group(
+        &self,
+        cluster: Uuid,
+        change: NodeGroupChange,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let action = match &change {
+            NodeGroupChange::Create(_) => "create_node_group",
+            NodeGroupChange::Resize { .. } => "resize_node_group",
+            NodeGroupChange::Settings { .. } => "change_node_group",
+            NodeGroupChange::Delete { .. } => "delete_node_group",
+        };
+        let target = lifecycle::target_of(&change);
+        let entry = Change {
+            cluster,
+            action,
+            target: &target,
+            reason: Some(&reason),
+        };
+        let work = lifecycle::change_node_group(services, caller, cluster, &change);
+        let answer = self.journalled(entry, work, of_change).await;
+        let outcome = outcome_of_change(&answer);
+        audit::record(caller, action, cluster, &target, outcome);
+        self.ui(answer)
+    }
+
     async fn cluster_journal(
         &self,
         cluster: Uuid,
@@ -177,8 +218,10 @@ impl Lifecycle for PanelService {
         typed: String,
     ) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let answer = lifecycle::upgrade(services, caller, cluster, template, &typed).await;
         let object = template.to_string();
+        let entry = change(cluster, "upgrade_cluster", &object);
+        let work = lifecycle::upgrade(services, caller, cluster, template, &typed);
+        let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, "upgrade_cluster", cluster, &object, outcome);
         self.ui(answer)
@@ -194,7 +237,9 @@ impl Lifecycle for PanelService {
         cluster: Uuid,
         request: String,
     ) -> Result<CertificateView, UiError> {
-        let answer = lifecycle::sign(&self.services, &self.caller, cluster, &request).await;
+        let entry = change(cluster, "sign_certificate", "");
+        let work = lifecycle::sign(&self.services, &self.caller, cluster, &request);
+        let answer = self.journalled(entry, work, accepted).await;
         // who it was made for, not the certificate
         let subject = answer.as_ref().map(|signed| signed.subject.clone());
         let subject = subject.unwrap_or_default();
@@ -203,7 +248,9 @@ impl Lifecycle for PanelService {
 
     async fn rotate_ca(&self, cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let answer = lifecycle::rotate(services, caller, cluster, &typed).await;
+        let entry = change(cluster, "rotate_ca", "");
+        let work = lifecycle::rotate(services, caller, cluster, &typed);
+        let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, "rotate_ca", cluster, &typed, outcome);
         self.ui(answer)
@@ -255,6 +302,14 @@ fn change<'a>(cluster: Uuid, action: &'a str, target: &'a str) -> Change<'a> {
 
 fn accepted<T>(_: &T) -> (RequestOutcome, Option<String>) {
     (RequestOutcome::Accepted, None)
+}
+
+fn of_change(outcome: &ChangeOutcome) -> (RequestOutcome, Option<String>) {
+    match outcome {
+        ChangeOutcome::Accepted => (RequestOutcome::Accepted, None),
+        ChangeOutcome::Refused { reason, .. } => (RequestOutcome::Refused, Some(reason.clone())),
+        ChangeOutcome::Unknown { reason, .. } => (RequestOutcome::Unknown, Some(reason.clone())),
+    }
 }
 
 fn of_deletion(outcome: &DeletionOutcome) -> (RequestOutcome, Option<String>) {

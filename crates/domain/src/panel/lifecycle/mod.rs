@@ -13,6 +13,7 @@ mod enrolment;
 mod failure;
 mod form;
 mod journal;
+mod node_groups;
 mod options;
 mod progress;
 mod quota;
@@ -39,6 +40,9 @@ pub use form::{
     ControlPlaneForm, CreationForm, DEFAULT_GROUP, ExistingNetwork, GroupForm,
 };
 pub use journal::{ClusterJournal, JournalRow, JournalSource};
+pub use node_groups::{
+    NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
+};
 pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,

@@ -126,6 +126,7 @@ pub async fn examine(
 ) -> Result<Examined, ServiceError> {
     let token = &viewer.token;
     let (template, cloud) = tokio::join!(clients.template_of(token, found), clients.offer(token));
+    let template = template.map_err(|error| error::of_service(&error))?;
     Ok(Examined {
         cluster: clients.model(found, template.as_ref()),
         cloud: cloud.map_err(|error| error::of_service(&error))?,

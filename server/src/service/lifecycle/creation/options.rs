@@ -139,7 +139,8 @@ impl Gaps {
     }
 }
 
-fn reading<T>(result: Result<T, Error>) -> Reading<T> {
+/// Returns what a service answered, or why it did not.
+pub fn reading<T>(result: Result<T, Error>) -> Reading<T> {
     match result {
         Ok(value) => Reading::Known(value),
         Err(error) => match error.kind {
@@ -149,7 +150,8 @@ fn reading<T>(result: Result<T, Error>) -> Reading<T> {
     }
 }
 
-fn flavor_options(flavors: &[Flavor]) -> Vec<FlavorOption> {
+/// Returns the flavors that can be used, the smallest first.
+pub fn flavor_options(flavors: &[Flavor]) -> Vec<FlavorOption> {
     let usable = flavors.iter().filter(|flavor| !flavor.disabled);
     let mut options: Vec<_> = usable
         .map(|flavor| FlavorOption {

@@ -56,6 +56,7 @@ impl Examination {
             clients.offer(token),
             certificate_days(clients, viewer, &found),
         );
+        let present = present.map_err(|error| error::of_service(&error))?;
         let templates = templates.map_err(|error| error::of_service(&error))?;
         let cloud = cloud.map_err(|error| error::of_service(&error))?;
         let mut gaps = Vec::new();

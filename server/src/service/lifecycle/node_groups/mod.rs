@@ -1,0 +1,9 @@
+//! The node groups of a cluster, and changes of one of them.
+mod planning;
+mod reading;
+mod request;
+#[cfg(test)]
+mod tests;
+
+pub use reading::node_groups;
+pub use request::{change, review, target_of};

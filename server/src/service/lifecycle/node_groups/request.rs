@@ -1,0 +1,140 @@
+//! Reviews and sends a change of a node group.
+use super::planning::{self, Planned};
+use crate::{
+    caller::Caller,
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{
+            change::Sent,
+            creation::{plain_check, projection, step},
+            error,
+            feeds::Accepted,
+            own,
+            viewer::Viewer,
+            words,
+        },
+    },
+};
+use portico_cluster_operations::{Clients, steps, target::Target};
+use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupChange, NodeGroupReview};
+use portico_lifecycle::{preflight::Level, progress::Followed};
+use uuid::Uuid;
+
+/// Returns what a change is about, for the journal and the audit log.
+pub fn target_of(change: &NodeGroupChange) -> String {
+    match change {
+        NodeGroupChange::Create(new) => format!("{} with {} nodes", new.name, new.nodes),
+        NodeGroupChange::Resize { group, nodes, .. } => format!("{group} to {nodes}"),
+        NodeGroupChange::Settings { group, .. } | NodeGroupChange::Delete { group, .. } => {
+            group.clone()
+        }
+    }
+}
+
+/// Returns what a change would do; changes nothing.
+///
+/// # Errors
+/// Those of [`super::node_groups()`]. What is wrong with the change is in the answer.
+pub async fn review(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    change: &NodeGroupChange,
+) -> Result<NodeGroupReview, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let (target, planned) = plan(&access.clients, &viewer, cluster, change).await?;
+    Ok(NodeGroupReview {
+        steps: planned.plan.steps.iter().map(step).collect(),
+        quotas: planned.quotas.iter().map(projection).collect(),
+        checks: planned.checks.0.iter().map(plain_check).collect(),
+        problems: planned.problems,
+        notes: planned.plan.notes,
+        is_busy: words::is_busy(&target.cluster.status),
+    })
+}
+
+/// Sends the first step of a change, if every step can be carried out.
+///
+/// # Errors
+/// Those of [`super::node_groups()`], if nothing was sent. Refusals are in the answer.
+pub async fn change(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    change: &NodeGroupChange,
+) -> Result<ChangeOutcome, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let sent = send(&access.clients, &viewer, cluster, change).await?;
+    if let Some(accepted) = &sent.accepted {
+        access.feeds.accepted(&viewer, cluster, accepted).await;
+    }
+    Ok(sent.outcome)
+}
+
+async fn plan(
+    clients: &Clients,
+    viewer: &Viewer,
+    cluster: Uuid,
+    change: &NodeGroupChange,
+) -> Result<(Target, Planned), ServiceError> {
+    let found = own::cluster(clients, viewer, cluster).await?;
+    let target = Target::read(clients, &viewer.token, &found).await;
+    let target = target.map_err(|error| error::of_service(&error))?;
+    let planned = planning::plan(clients, viewer, &target, change).await;
+    Ok((target, planned))
+}
+
+/// Sends the first step with the clients of a cloud.
+///
+/// # Errors
+/// As [`change`].
+pub async fn send(
+    clients: &Clients,
+    viewer: &Viewer,
+    cluster: Uuid,
+    change: &NodeGroupChange,
+) -> Result<Sent, ServiceError> {
+    if let NodeGroupChange::Delete { group, typed } = change
+        && typed != group
+    {
+        return Ok(Sent::refused(format!(
+            "The typed name is not that of the node group, {group}."
+        )));
+    }
+    let (target, planned) = plan(clients, viewer, cluster, change).await?;
+    let blocking = planned
+        .checks
+        .0
+        .iter()
+        .find(|one| one.level == Level::Blocks);
+    let refusal = planned
+        .problems
+        .first()
+        .cloned()
+        .or_else(|| blocking.map(|check| check.text.clone()))
+        .or_else(|| {
+            let mut refusals = planned.plan.steps.iter();
+            refusals.find_map(|step| step.refusal.clone())
+        });
+    if let Some(reason) = refusal {
+        return Ok(Sent::refused(reason));
+    }
+    let Some(first) = planned.plan.steps.first() else {
+        return Ok(Sent::refused(
+            "There is nothing to change: the node group is as it is wanted.",
+        ));
+    };
+    match steps::send(clients, &viewer.token, &first.action, cluster).await {
+        Ok(()) => {
+            let followed = Followed::of_step(&first.action, &target.cluster);
+            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
+                followed,
+                family: target.cluster.driver.family,
+            })))
+        }
+        Err(error) => Ok(Sent::failed_step(&error, "the change")),
+    }
+}

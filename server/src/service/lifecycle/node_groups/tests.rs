@@ -1,0 +1,203 @@
+use super::{planning::plan, reading::view, request::target_of};
+use crate::service::lifecycle::{
+    fixtures,
+    stand_in::{Mode, StandIn},
+    viewer::{Viewer, tests::viewer},
+};
+use portico_cluster_operations::target::Target;
+use portico_domain::panel::{
+    Reading,
+    lifecycle::{NewNodeGroup, NodeGroupChange, NodeGroups},
+};
+use portico_lifecycle::{
+    driver::{ApiVersion, Cloud, Driver, Evidence, Family},
+    labels::Labels,
+    model::{Bounds, NodeGroup, Template},
+    status::Status,
+};
+use std::collections::BTreeMap;
+
+fn group(name: &str, role: &str, nodes: u32, status: &str) -> NodeGroup {
+    NodeGroup {
+        uuid: format!("uuid-of-{name}"),
+        name: name.to_owned(),
+        role: role.to_owned(),
+        is_default: name.starts_with("default-"),
+        flavor: Some("m1.small".to_owned()),
+        node_count: nodes,
+        bounds: Some(Bounds {
+            min: 1,
+            max: Some(4),
+        }),
+        status: Status::parse(status),
+        reason: None,
+        node_labels: BTreeMap::new(),
+        node_taints: Vec::new(),
+    }
+}
+
+fn target(status: &str, minor: u16) -> Target {
+    let mut cluster = fixtures::model(status);
+    let driver = Driver {
+        family: Family::Complete,
+        evidence: Evidence::Configuration,
+    };
+    cluster.driver = driver;
+    Target {
+        uuid: fixtures::CLUSTER,
+        groups: vec![
+            group("gpu", "worker", 2, "CREATE_COMPLETE"),
+            group("default-worker", "worker", 2, "CREATE_COMPLETE"),
+            group("default-master", "master", 1, "CREATE_COMPLETE"),
+            group("gone", "worker", 0, "DELETE_COMPLETE"),
+        ],
+        cut: None,
+        template: Template {
+            uuid: cluster.template.clone(),
+            name: "small".to_owned(),
+            driver,
+            flavor: None,
+            master_flavor: None,
+            keypair: None,
+            network: None,
+            subnet: None,
+            has_floating_ips: false,
+            has_load_balancer: false,
+            docker_volume_size: None,
+            labels: Labels::default(),
+            image_version: None,
+            distribution: None,
+            network_driver: None,
+            is_hidden: false,
+            has_proxy: false,
+        },
+        has_template: true,
+        cloud: Cloud {
+            api: ApiVersion(minor),
+            release: None,
+        },
+        cluster,
+    }
+}
+
+fn shown(status: &str, minor: u16, viewer: &Viewer) -> NodeGroups {
+    let flavors = Reading::Known(Vec::new());
+    view(&target(status, minor), viewer, flavors, Vec::new())
+}
+
+fn resize(group: &str, nodes: u32, max: Option<u32>) -> NodeGroupChange {
+    NodeGroupChange::Resize {
+        group: group.to_owned(),
+        nodes,
+        min: None,
+        max,
+    }
+}
+
+#[test]
+fn the_control_plane_is_first_and_deleted_groups_are_left_out() {
+    let shown = shown("CREATE_COMPLETE", 14, &viewer("ada", &["member"]));
+    let names: Vec<_> = shown
+        .groups
+        .iter()
+        .map(|group| group.name.as_str())
+        .collect();
+    assert_eq!(names, ["default-master", "default-worker", "gpu"]);
+    assert_eq!(shown.groups[2].max, Some(4));
+}
+
+#[test]
+fn case_32_a_default_group_cannot_be_deleted_and_others_can() {
+    let shown = shown("CREATE_COMPLETE", 14, &viewer("ada", &["member"]));
+    let refusal = |name: &str| {
+        let group = shown.groups.iter().find(|group| group.name == name);
+        group.unwrap().deletion_refusal.clone()
+    };
+    assert!(refusal("default-worker").unwrap().contains("only with it"));
+    assert_eq!(refusal("gpu"), None);
+}
+
+#[test]
+fn case_24_nothing_is_offered_while_the_cluster_is_being_deleted() {
+    let shown = shown("DELETE_IN_PROGRESS", 14, &viewer("ada", &["member"]));
+    assert!(shown.creation_refusal.is_some());
+    for group in &shown.groups {
+        assert!(group.resize_refusal.is_some(), "{}", group.name);
+        assert!(group.deletion_refusal.is_some(), "{}", group.name);
+    }
+}
+
+#[test]
+fn a_reader_sees_the_groups_and_changes_none() {
+    let shown = shown("CREATE_COMPLETE", 14, &viewer("vera", &["reader"]));
+    assert_eq!(shown.groups.len(), 3);
+    let refusal = shown.creation_refusal.unwrap();
+    assert!(refusal.contains("nodegroup:create"), "{refusal}");
+    for group in shown.groups {
+        for refusal in [group.resize_refusal, group.settings_refusal] {
+            assert!(refusal.is_some(), "{}", group.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn case_27_a_size_above_the_maximum_is_refused_unless_the_maximum_is_raised() {
+    let magnum = StandIn::start(Mode::Missing).await;
+    let ada = magnum.viewer("ada", &["member"]);
+    let target = target("CREATE_COMPLETE", 14);
+    let planned = plan(&magnum.clients, &ada, &target, &resize("gpu", 6, None)).await;
+    let texts: Vec<_> = planned.checks.0.iter().map(|check| &check.text).collect();
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.contains("above the maximum 4")),
+        "{texts:?}"
+    );
+    let planned = plan(&magnum.clients, &ada, &target, &resize("gpu", 6, Some(8))).await;
+    assert_eq!(planned.plan.steps.len(), 2);
+    assert!(planned.problems.is_empty());
+    // only the resize remains once the bounds are set
+    let planned = plan(&magnum.clients, &ada, &target, &resize("gpu", 2, None)).await;
+    assert!(planned.plan.steps.is_empty());
+}
+
+#[tokio::test]
+async fn case_31_taints_need_version_1_14() {
+    let magnum = StandIn::start(Mode::Missing).await;
+    let ada = magnum.viewer("ada", &["member"]);
+    let new = |taint: &str| {
+        NodeGroupChange::Create(NewNodeGroup {
+            name: "batch".to_owned(),
+            nodes: 1,
+            taints: vec![taint.to_owned()],
+            ..NewNodeGroup::default()
+        })
+    };
+    let change = new("batch=true:NoSchedule");
+    let old = target("CREATE_COMPLETE", 13);
+    let planned = plan(&magnum.clients, &ada, &old, &change).await;
+    assert!(planned.problems[0].contains("1.14"), "{planned:?}");
+    let newer = target("CREATE_COMPLETE", 14);
+    let planned = plan(&magnum.clients, &ada, &newer, &change).await;
+    assert_eq!(planned.plan.steps.len(), 1, "{planned:?}");
+    let planned = plan(&magnum.clients, &ada, &newer, &new("batch:Never")).await;
+    assert_eq!(planned.problems.len(), 1, "{planned:?}");
+}
+
+#[tokio::test]
+async fn a_change_that_policy_forbids_is_not_planned() {
+    let magnum = StandIn::start(Mode::Missing).await;
+    let vera = magnum.viewer("vera", &["reader"]);
+    let target = target("CREATE_COMPLETE", 14);
+    let planned = plan(&magnum.clients, &vera, &target, &resize("gpu", 3, None)).await;
+    assert!(planned.plan.steps.is_empty());
+    assert!(
+        planned.problems[0].contains("cluster:resize"),
+        "{planned:?}"
+    );
+}
+
+#[test]
+fn the_journal_names_the_group_and_the_wanted_size() {
+    assert_eq!(target_of(&resize("gpu", 3, None)), "gpu to 3");
+}
