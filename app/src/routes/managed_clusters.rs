@@ -12,6 +12,8 @@ const DELETE: &str = "delete";
 const LEFTOVERS: &str = "leftovers";
 const CONFIGURATION: &str = "configuration";
 const JOURNAL: &str = "journal";
+const UPGRADE: &str = "upgrade";
+const CERTIFICATES: &str = "certificates";
 
 /// One of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,10 @@ pub enum ManagedClustersPage {
     Configuration(Uuid),
     /// What was requested, and what was observed.
     Journal(Uuid),
+    /// Targets, checks and approval of an upgrade.
+    Upgrade(Uuid),
+    /// The authority of a cluster, its rotation, and the signing of requests.
+    Certificates(Uuid),
 }
 
 impl ManagedClustersPage {
@@ -47,6 +53,8 @@ impl ManagedClustersPage {
             LEFTOVERS => Some(Self::Leftovers(cluster)),
             CONFIGURATION => Some(Self::Configuration(cluster)),
             JOURNAL => Some(Self::Journal(cluster)),
+            UPGRADE => Some(Self::Upgrade(cluster)),
+            CERTIFICATES => Some(Self::Certificates(cluster)),
             _ => None,
         }
     }
@@ -62,6 +70,8 @@ impl ManagedClustersPage {
             Self::Leftovers(cluster) => format!("{base}/{cluster}?view={LEFTOVERS}"),
             Self::Configuration(cluster) => format!("{base}/{cluster}?view={CONFIGURATION}"),
             Self::Journal(cluster) => format!("{base}/{cluster}?view={JOURNAL}"),
+            Self::Upgrade(cluster) => format!("{base}/{cluster}?view={UPGRADE}"),
+            Self::Certificates(cluster) => format!("{base}/{cluster}?view={CERTIFICATES}"),
         }
     }
 }
@@ -104,6 +114,8 @@ mod tests {
             ManagedClustersPage::Leftovers(id),
             ManagedClustersPage::Configuration(id),
             ManagedClustersPage::Journal(id),
+            ManagedClustersPage::Upgrade(id),
+            ManagedClustersPage::Certificates(id),
         ] {
             let address = page.address("p1");
             let rest = address.strip_prefix("/projects/p1/managed-clusters");

@@ -1,8 +1,8 @@
 //! The journal of a cluster: what was requested through Portico, and what was observed.
-use super::{list_crumb, view_change::use_view_shown};
+use super::{cluster_crumb, list_crumb, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_cluster_journal,
-    components::{Age, Crumb, ErrorState, InlineError, PageHead},
+    components::{Age, ErrorState, InlineError, PageHead},
     context::use_session,
     error::UiError,
     format,
@@ -26,13 +26,7 @@ const INTERVAL: Duration = Duration::from_secs(10);
 pub fn Journal(cluster: Uuid) -> impl IntoView {
     let session = use_session();
     let project = session.project.get_untracked();
-    let crumbs = vec![
-        list_crumb(&project),
-        Crumb::new(
-            "Cluster",
-            ManagedClustersPage::Cluster(cluster).address(&project),
-        ),
-    ];
+    let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(ManagedClustersPage::Journal(cluster), TITLE.to_owned());
     let data = Resource::new(
         move || session.project.get(),

@@ -1,17 +1,23 @@
 //! Clusters that Magnum makes: one lazy part with one route, which shows the page of the address.
+mod certificates;
+mod change;
+mod checks;
 mod cluster;
 mod configuration;
 mod create;
 mod delete;
 mod journal;
 mod list;
+mod upgrade;
 mod view_change;
 
 use crate::{
     components::Crumb,
     pages::{not_found::Nowhere, use_parameter},
     routes::managed_clusters::ManagedClustersPage,
+    ui::{Banner, Tone},
 };
+use certificates::Certificates;
 use cluster::ClusterPage;
 use configuration::Configuration;
 use create::Create;
@@ -20,6 +26,8 @@ use journal::Journal;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use list::ClusterList;
+use upgrade::Upgrade;
+use uuid::Uuid;
 
 /// The pages of clusters that Magnum makes.
 #[component]
@@ -51,6 +59,12 @@ pub fn ManagedClusters() -> impl IntoView {
                 Some(ManagedClustersPage::Journal(cluster)) => {
                     view! { <Journal cluster /> }.into_any()
                 }
+                Some(ManagedClustersPage::Upgrade(cluster)) => {
+                    view! { <Upgrade cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Certificates(cluster)) => {
+                    view! { <Certificates cluster /> }.into_any()
+                }
                 None => view! { <Nowhere /> }.into_any(),
             }}
         </main>
@@ -61,4 +75,23 @@ pub fn ManagedClusters() -> impl IntoView {
 /// Returns the breadcrumb of the list, for the pages below it.
 fn list_crumb(project: &str) -> Crumb {
     Crumb::new("Clusters", ManagedClustersPage::List.address(project))
+}
+
+/// Returns the breadcrumb of a cluster, for the pages below it.
+fn cluster_crumb(project: &str, cluster: Uuid) -> Crumb {
+    Crumb::new(
+        "Cluster",
+        ManagedClustersPage::Cluster(cluster).address(project),
+    )
+}
+
+/// Returns what a browser without scripts shows: the command that does the same.
+fn without_scripts(command: String) -> AnyView {
+    view! {
+        <Banner tone=Tone::Info>
+            <p>"This page needs JavaScript. In a terminal:"</p>
+            <p class="mono wrap-anywhere">{command}</p>
+        </Banner>
+    }
+    .into_any()
 }

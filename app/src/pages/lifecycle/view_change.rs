@@ -46,7 +46,9 @@ fn cluster(page: ManagedClustersPage) -> Option<uuid::Uuid> {
         | ManagedClustersPage::Delete(id)
         | ManagedClustersPage::Leftovers(id)
         | ManagedClustersPage::Configuration(id)
-        | ManagedClustersPage::Journal(id) => Some(id),
+        | ManagedClustersPage::Journal(id)
+        | ManagedClustersPage::Upgrade(id)
+        | ManagedClustersPage::Certificates(id) => Some(id),
     }
 }
 

@@ -134,17 +134,23 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
         }}
     }
     .into_any();
-    let deletion = Memo::new(move |_| {
-        watch
-            .progress
-            .with(|progress| progress.cluster.offer(ClusterAction::Delete).cloned())
+    let offers = Memo::new(move |_| {
+        let offer = |action| {
+            let progress = &watch.progress;
+            progress.with(|progress| progress.cluster.offer(action).cloned())
+        };
+        (offer(ClusterAction::Upgrade), offer(ClusterAction::Delete))
     });
     let actions = {
         let project = project.clone();
-        let journal = ManagedClustersPage::Journal(cluster).address(&project);
         view! {
-            <a class="btn" href=journal>"Journal"</a>
-            {move || deletion.get().map(|offer| delete_link(offer, cluster, &project))}
+            {move || {
+                let (upgrade, deletion) = offers.get();
+                view! {
+                    {upgrade.map(|offer| day_two_links(offer, cluster, &project))}
+                    {deletion.map(|offer| delete_link(offer, cluster, &project))}
+                }
+            }}
         }
         .into_any()
     };
@@ -177,6 +183,26 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
             let (cluster, groups) = details.get();
             summary::cards(cluster, groups)
         }}
+    }
+    .into_any()
+}
+
+/// Returns the links to the pages of a cluster that exists.
+fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView {
+    let certificates = ManagedClustersPage::Certificates(cluster).address(project);
+    let upgrade = match upgrade.refusal {
+        Some(reason) => view! {
+            <Why id="upgrade-refusal" label="Upgrade" reason action="upgrade" />
+        }
+        .into_any(),
+        None => {
+            let href = ManagedClustersPage::Upgrade(cluster).address(project);
+            view! { <a class="btn" href=href>"Upgrade"</a> }.into_any()
+        }
+    };
+    view! {
+        <a class="btn" href=certificates>"Certificates"</a>
+        {upgrade}
     }
     .into_any()
 }

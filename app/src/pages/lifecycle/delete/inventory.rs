@@ -2,10 +2,11 @@
 use crate::{
     components::Age,
     format,
-    ui::{Banner, Card, Status, Tone},
+    pages::lifecycle::checks,
+    ui::{Banner, Card, Tone},
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{Check, CheckLevel, DeletionInventory, DeletionItem};
+use portico_domain::panel::lifecycle::{DeletionInventory, DeletionItem};
 
 /// Returns the groups of an inventory, its gaps, and the checks.
 pub fn view(inventory: DeletionInventory) -> AnyView {
@@ -28,7 +29,7 @@ pub fn view(inventory: DeletionInventory) -> AnyView {
         <p class="text-muted mt-4">"Read " <Age at=Some(inventory.read_at) /> " ago."</p>
         {gaps(inventory.gaps)}
         {groups}
-        {checks(inventory.checks)}
+        {checks::card(inventory.checks)}
     }
     .into_any()
 }
@@ -78,34 +79,4 @@ pub fn gaps(gaps: Vec<String>) -> Option<AnyView> {
         }
         .into_any()
     })
-}
-
-fn checks(checks: Vec<Check>) -> Option<AnyView> {
-    (!checks.is_empty()).then(|| {
-        let rows = checks.into_iter().map(check).collect_view();
-        view! {
-            <div class="mt-4" data-part="checks">
-                <Card title="Checks" flush=true><ul class="rows">{rows}</ul></Card>
-            </div>
-        }
-        .into_any()
-    })
-}
-
-fn check(check: Check) -> AnyView {
-    let tone = match check.level {
-        CheckLevel::Ok => Tone::Ok,
-        CheckLevel::Warning => Tone::Warn,
-        CheckLevel::Blocks => Tone::Bad,
-    };
-    view! {
-        <li class="grid gap-1">
-            <Status tone text=check.subject />
-            <span class="wrap-anywhere">{check.text}</span>
-            {check.next_step.map(|step| view! {
-                <span class="text-muted wrap-anywhere">{step}</span>
-            })}
-        </li>
-    }
-    .into_any()
 }

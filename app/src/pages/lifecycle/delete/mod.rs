@@ -7,12 +7,12 @@ mod record;
 
 pub use leftovers::LeftoversPage;
 
-use super::{list_crumb, view_change::use_view_shown};
+use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
 use crate::{
-    components::{Crumb, ErrorState, NeedsScripts, PageHead},
+    components::{ErrorState, NeedsScripts, PageHead},
     context::use_session,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{Banner, Button, SkeletonLines, Tone, icons},
+    ui::{Button, SkeletonLines, icons},
 };
 use deletion::Deletion;
 use leptos::{children::ViewFn, prelude::*};
@@ -35,25 +35,6 @@ pub fn Delete(cluster: Uuid) -> impl IntoView {
             lede="Portico reads from the cloud what will be deleted and what remains before it sends anything."
         />
         <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
-    }
-    .into_any()
-}
-
-/// Returns the breadcrumb of a cluster, for the pages below it.
-fn cluster_crumb(project: &str, cluster: Uuid) -> Crumb {
-    Crumb::new(
-        "Cluster",
-        ManagedClustersPage::Cluster(cluster).address(project),
-    )
-}
-
-/// Returns what a browser without scripts shows: the command that does the same.
-fn without_scripts(command: String) -> AnyView {
-    view! {
-        <Banner tone=Tone::Info>
-            <p>"This page needs JavaScript. In a terminal:"</p>
-            <p class="mono wrap-anywhere">{command}</p>
-        </Banner>
     }
     .into_any()
 }

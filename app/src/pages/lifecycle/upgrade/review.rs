@@ -1,0 +1,75 @@
+//! What the upgrade to the chosen template would change, and its checks.
+use super::state::UpgradeForm;
+use crate::{
+    pages::lifecycle::checks,
+    ui::{Card, Status, TableRegion, Tone},
+};
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{LabelDifference, UpgradeReview};
+use uuid::Uuid;
+
+/// Returns the review of the chosen template; nothing while none is chosen, or it is being read.
+pub fn of(form: UpgradeForm) -> AnyView {
+    let review = Memo::new(move |_| {
+        let chosen = form.template.with(|text| text.parse::<Uuid>().ok())?;
+        form.options.with(|options| {
+            let review = options.as_ref()?.review.clone()?;
+            (review.target.id == chosen).then_some(*review)
+        })
+    });
+    view! { {move || review.get().map(content)} }.into_any()
+}
+
+fn content(review: UpgradeReview) -> AnyView {
+    let labels = (!review.labels.is_empty()).then(|| labels(review.labels, review.labels_rule));
+    view! {
+        <div class="mt-4" data-part="effect">
+            <Card title="What changes">
+                <p class="wrap-anywhere">{review.effect}</p>
+            </Card>
+        </div>
+        {labels}
+        {checks::card(review.checks)}
+    }
+    .into_any()
+}
+
+fn labels(labels: Vec<LabelDifference>, rule: String) -> AnyView {
+    let rows = labels.into_iter().map(label).collect_view();
+    view! {
+        <div class="mt-4" data-part="labels">
+            <Card title="Labels that differ">
+                <p>{rule}</p>
+                <TableRegion label="Labels that differ">
+                    <thead>
+                        <tr>
+                            <th scope="col">"Label"</th>
+                            <th scope="col">"Cluster"</th>
+                            <th scope="col">"Template"</th>
+                            <th scope="col">"Effect"</th>
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </TableRegion>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+fn label(label: LabelDifference) -> AnyView {
+    let (tone, effect) = match label.is_applied {
+        true => (Tone::Info, "Taken over"),
+        false => (Tone::Idle, "Not taken over"),
+    };
+    let present = label.present.unwrap_or_else(|| "–".to_owned());
+    view! {
+        <tr>
+            <th scope="row" class="cell-name"><code>{label.key}</code></th>
+            <td class="cell-text">{present}</td>
+            <td class="cell-text">{label.target}</td>
+            <td><Status tone text=effect /></td>
+        </tr>
+    }
+    .into_any()
+}
