@@ -12,6 +12,7 @@ const DELETE: &str = "delete";
 const LEFTOVERS: &str = "leftovers";
 const CONFIGURATION: &str = "configuration";
 const JOURNAL: &str = "journal";
+const NODE_GROUPS: &str = "node-groups";
 const UPGRADE: &str = "upgrade";
 const CERTIFICATES: &str = "certificates";
 
@@ -31,6 +32,8 @@ pub enum ManagedClustersPage {
     Configuration(Uuid),
     /// What was requested, and what was observed.
     Journal(Uuid),
+    /// Sizes, bounds, labels, new groups, deletion.
+    NodeGroups(Uuid),
     /// Targets, checks and approval of an upgrade.
     Upgrade(Uuid),
     /// The authority of a cluster, its rotation, and the signing of requests.
@@ -53,6 +56,7 @@ impl ManagedClustersPage {
             LEFTOVERS => Some(Self::Leftovers(cluster)),
             CONFIGURATION => Some(Self::Configuration(cluster)),
             JOURNAL => Some(Self::Journal(cluster)),
+            NODE_GROUPS => Some(Self::NodeGroups(cluster)),
             UPGRADE => Some(Self::Upgrade(cluster)),
             CERTIFICATES => Some(Self::Certificates(cluster)),
             _ => None,
@@ -70,6 +74,7 @@ impl ManagedClustersPage {
             Self::Leftovers(cluster) => format!("{base}/{cluster}?view={LEFTOVERS}"),
             Self::Configuration(cluster) => format!("{base}/{cluster}?view={CONFIGURATION}"),
             Self::Journal(cluster) => format!("{base}/{cluster}?view={JOURNAL}"),
+            Self::NodeGroups(cluster) => format!("{base}/{cluster}?view={NODE_GROUPS}"),
             Self::Upgrade(cluster) => format!("{base}/{cluster}?view={UPGRADE}"),
             Self::Certificates(cluster) => format!("{base}/{cluster}?view={CERTIFICATES}"),
         }
@@ -114,6 +119,7 @@ mod tests {
             ManagedClustersPage::Leftovers(id),
             ManagedClustersPage::Configuration(id),
             ManagedClustersPage::Journal(id),
+            ManagedClustersPage::NodeGroups(id),
             ManagedClustersPage::Upgrade(id),
             ManagedClustersPage::Certificates(id),
         ] {

@@ -8,6 +8,7 @@ mod create;
 mod delete;
 mod journal;
 mod list;
+mod node_groups;
 mod upgrade;
 mod view_change;
 
@@ -26,6 +27,7 @@ use journal::Journal;
 use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use list::ClusterList;
+use node_groups::NodeGroupsPage;
 use upgrade::Upgrade;
 use uuid::Uuid;
 
@@ -58,6 +60,9 @@ pub fn ManagedClusters() -> impl IntoView {
                 }
                 Some(ManagedClustersPage::Journal(cluster)) => {
                     view! { <Journal cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::NodeGroups(cluster)) => {
+                    view! { <NodeGroupsPage cluster /> }.into_any()
                 }
                 Some(ManagedClustersPage::Upgrade(cluster)) => {
                     view! { <Upgrade cluster /> }.into_any()

@@ -47,6 +47,7 @@ fn cluster(page: ManagedClustersPage) -> Option<uuid::Uuid> {
         | ManagedClustersPage::Leftovers(id)
         | ManagedClustersPage::Configuration(id)
         | ManagedClustersPage::Journal(id)
+        | ManagedClustersPage::NodeGroups(id)
         | ManagedClustersPage::Upgrade(id)
         | ManagedClustersPage::Certificates(id) => Some(id),
     }

@@ -316,6 +316,7 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
     let new = json!({ "name": "shop", "template": "kubernetes" });
     let attempt = "00000000-0000-4000-8000-000000000000";
     let one = json!({ "cluster": cluster });
+    let resize = json!({ "resize": { "group": "gpu", "nodes": 2, "min": null, "max": null } });
     let unavailable = |call| answered(503, call);
     vec![
         unavailable(form("/api/managed_clusters/list", false, &[])),
@@ -355,6 +356,15 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes("/api/managed_clusters/enrol", one.clone()),
         changes("/api/managed_clusters/remove_record", one.clone()),
+        unavailable(reads("/api/managed_clusters/node_groups", one.clone())),
+        unavailable(reads(
+            "/api/managed_clusters/review_node_group",
+            json!({ "cluster": cluster, "change": resize }),
+        )),
+        changes(
+            "/api/managed_clusters/change_node_group",
+            json!({ "cluster": cluster, "change": resize, "reason": "" }),
+        ),
         unavailable(reads(
             "/api/managed_clusters/journal",
             json!({ "cluster": cluster, "before": null }),

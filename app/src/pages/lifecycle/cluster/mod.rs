@@ -6,6 +6,8 @@ mod steps;
 mod summary;
 mod watch;
 
+pub use summary::bounds;
+
 use super::{list_crumb, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_cluster_progress,
@@ -143,7 +145,9 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
     });
     let actions = {
         let project = project.clone();
+        let journal = ManagedClustersPage::Journal(cluster).address(&project);
         view! {
+            <a class="btn" href=journal>"Journal"</a>
             {move || {
                 let (upgrade, deletion) = offers.get();
                 view! {
@@ -190,6 +194,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
 /// Returns the links to the pages of a cluster that exists.
 fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView {
     let certificates = ManagedClustersPage::Certificates(cluster).address(project);
+    let groups = ManagedClustersPage::NodeGroups(cluster).address(project);
     let upgrade = match upgrade.refusal {
         Some(reason) => view! {
             <Why id="upgrade-refusal" label="Upgrade" reason action="upgrade" />
@@ -201,6 +206,7 @@ fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView 
         }
     };
     view! {
+        <a class="btn" href=groups>"Node groups"</a>
         <a class="btn" href=certificates>"Certificates"</a>
         {upgrade}
     }

@@ -130,7 +130,7 @@ fn row(group: NodeGroupRow) -> AnyView {
 }
 
 /// Returns `1 to 5`, `at least 1`, `at most 5`, or a dash.
-fn bounds(min: Option<u32>, max: Option<u32>) -> String {
+pub fn bounds(min: Option<u32>, max: Option<u32>) -> String {
     match (min, max) {
         (Some(min), Some(max)) => format!("{min} to {max}"),
         (Some(min), None) => format!("at least {min}"),

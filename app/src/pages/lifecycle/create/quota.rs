@@ -42,7 +42,8 @@ pub fn card(wizard: Wizard) -> AnyView {
     .into_any()
 }
 
-fn projected(quota: QuotaProjection) -> AnyView {
+/// Returns the bar of a quota now and after.
+pub fn projected(quota: QuotaProjection) -> AnyView {
     let tone = match quota.fit {
         QuotaFit::Fits => None,
         QuotaFit::FitsWithoutSurge => Some(Tone::Warn),

@@ -1,0 +1,355 @@
+//! The form of a change, with its review.
+use super::{
+    draft::{Kind, Texts},
+    review,
+    state::{Groups, Stage},
+};
+use crate::ui::{Button, ButtonKind, Card};
+use leptos::prelude::*;
+use portico_domain::panel::{
+    Reading,
+    lifecycle::{FlavorOption, NodeGroups},
+};
+
+pub fn card(groups: Groups, draft: Kind) -> AnyView {
+    let title = title(&draft);
+    let is_deletion = matches!(draft, Kind::Delete(_));
+    let (label, class) = match draft {
+        Kind::Create => ("Add the node group", "btn btn-primary"),
+        Kind::Resize(_) => ("Resize", "btn btn-primary"),
+        Kind::Settings(_) => ("Change", "btn btn-primary"),
+        Kind::Delete(_) => ("Delete the node group", "btn btn-danger"),
+    };
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        groups.send();
+    };
+    let is_sent = Memo::new(move |_| groups.stage.with(|stage| *stage != Stage::Typing));
+    view! {
+        <div class="mt-4" data-part="change">
+            <Card title>
+                <form class="form-groups" on:submit=submit>
+                    <fieldset class="form-group" disabled=move || is_sent.get()>
+                        <legend class="visually-hidden">"Change"</legend>
+                        {fields(groups, &draft)}
+                        {(!is_deletion).then(|| reason(groups))}
+                    </fieldset>
+                    {review::card(groups)}
+                    {is_deletion.then(|| view! {
+                        {confirmation(groups, draft.clone())}
+                        {reason(groups)}
+                    })}
+                    <div class="flex flex-wrap gap-2">
+                        <button type="submit" class=class disabled=move || !groups.can_be_sent()>
+                            {label}
+                        </button>
+                        {move || (!is_sent.get()).then(|| view! {
+                            <Button
+                                label="Cancel"
+                                kind=ButtonKind::Plain
+                                on_click=move |_| groups.close()
+                            />
+                        })}
+                    </div>
+                    <p class="visually-hidden" role="status">
+                        {move || groups.is_sending.get().then_some("The change is being sent.")}
+                    </p>
+                </form>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+fn title(draft: &Kind) -> String {
+    match draft {
+        Kind::Create => "New node group".to_owned(),
+        Kind::Resize(group) => format!("Resize {group}"),
+        Kind::Settings(group) => format!("Change {group}"),
+        Kind::Delete(group) => format!("Delete {group}"),
+    }
+}
+
+/// What of the cluster the fields depend on.
+struct Facts {
+    is_control_plane: bool,
+    labels_refusal: Option<String>,
+    flavors: Vec<FlavorOption>,
+    default_flavor: Option<String>,
+}
+
+impl Facts {
+    fn of(shown: Option<&NodeGroups>, draft: &Kind) -> Self {
+        let name = match draft {
+            Kind::Create => None,
+            Kind::Resize(name) | Kind::Settings(name) | Kind::Delete(name) => Some(name),
+        };
+        let group = shown.and_then(|shown| {
+            let mut groups = shown.groups.iter();
+            groups.find(|group| Some(&group.name) == name)
+        });
+        Self {
+            is_control_plane: group.is_some_and(|group| group.is_control_plane),
+            labels_refusal: shown.and_then(|shown| shown.labels_refusal.clone()),
+            flavors: match shown.map(|shown| &shown.flavors) {
+                Some(Reading::Known(flavors)) => flavors.clone(),
+                _ => Vec::new(),
+            },
+            default_flavor: shown.and_then(|shown| shown.default_flavor.clone()),
+        }
+    }
+}
+
+fn fields(groups: Groups, draft: &Kind) -> AnyView {
+    let facts = groups
+        .shown
+        .with_untracked(|shown| Facts::of(shown.as_ref(), draft));
+    let nodes = || {
+        field(
+            groups,
+            Field::digits("nodes", "Number of nodes"),
+            |texts| &texts.nodes,
+            |texts| &mut texts.nodes,
+        )
+    };
+    match draft {
+        Kind::Create => view! {
+            {field(
+                groups,
+                Field::text("name", "Name of the group"),
+                |texts| &texts.name,
+                |texts| &mut texts.name,
+            )}
+            {nodes()}
+            {flavor(groups, &facts)}
+            {bounds(groups)}
+            {labels(groups, &facts)}
+        }
+        .into_any(),
+        Kind::Resize(_) => view! {
+            {nodes()}
+            {(!facts.is_control_plane).then(|| bounds(groups))}
+        }
+        .into_any(),
+        Kind::Settings(_) => view! {
+            {bounds(groups)}
+            {labels(groups, &facts)}
+        }
+        .into_any(),
+        Kind::Delete(_) => view! {
+            <p>"Its nodes are removed, with the data on their disks. Pods move to other nodes as far as these \
+                have room."</p>
+        }
+        .into_any(),
+    }
+}
+
+/// A field of the form.
+struct Field {
+    id: &'static str,
+    label: &'static str,
+    hint: Option<&'static str>,
+    has_digits: bool,
+    has_lines: bool,
+}
+
+impl Field {
+    fn text(id: &'static str, label: &'static str) -> Self {
+        Self {
+            id,
+            label,
+            hint: None,
+            has_digits: false,
+            has_lines: false,
+        }
+    }
+
+    fn digits(id: &'static str, label: &'static str) -> Self {
+        Self {
+            has_digits: true,
+            ..Self::text(id, label)
+        }
+    }
+
+    fn lines(id: &'static str, label: &'static str) -> Self {
+        Self {
+            has_lines: true,
+            ..Self::text(id, label)
+        }
+    }
+
+    fn hint(self, hint: &'static str) -> Self {
+        Self {
+            hint: Some(hint),
+            ..self
+        }
+    }
+}
+
+fn field(
+    groups: Groups,
+    field: Field,
+    read: fn(&Texts) -> &String,
+    write: fn(&mut Texts) -> &mut String,
+) -> AnyView {
+    let id = format!("group-{}", field.id);
+    let hint_id = format!("{id}-hint");
+    let describedby = field.hint.map(|_| hint_id.clone());
+    let value = move || groups.texts.with(|texts| read(texts).clone());
+    let on_input = move |event| {
+        let typed = event_target_value(&event);
+        groups.write(|texts| *write(texts) = typed);
+    };
+    let control = if field.has_lines {
+        view! {
+            <textarea
+                class="input mono h-auto py-2"
+                id=id.clone()
+                rows="3"
+                spellcheck="false"
+                autocomplete="off"
+                aria-describedby=describedby
+                prop:value=value
+                on:input=on_input
+            ></textarea>
+        }
+        .into_any()
+    } else {
+        view! {
+            <input
+                class="input"
+                id=id.clone()
+                type="text"
+                inputmode=field.has_digits.then_some("numeric")
+                spellcheck="false"
+                autocomplete="off"
+                aria-describedby=describedby
+                prop:value=value
+                on:input=on_input
+            />
+        }
+        .into_any()
+    };
+    view! {
+        <div class="field">
+            <label for=id>{field.label}</label>
+            {control}
+            {field.hint.map(|hint| view! { <span class="field-hint" id=hint_id>{hint}</span> })}
+        </div>
+    }
+    .into_any()
+}
+
+fn bounds(groups: Groups) -> AnyView {
+    view! {
+        {field(
+            groups,
+            Field::digits("min", "Minimum nodes").hint("Empty: as it is, or none."),
+            |texts| &texts.min,
+            |texts| &mut texts.min,
+        )}
+        {field(
+            groups,
+            Field::digits("max", "Maximum nodes").hint("Empty: as it is, or none."),
+            |texts| &texts.max,
+            |texts| &mut texts.max,
+        )}
+    }
+    .into_any()
+}
+
+fn labels(groups: Groups, facts: &Facts) -> AnyView {
+    if let Some(refusal) = facts.labels_refusal.clone() {
+        return view! { <p class="text-muted">{refusal}</p> }.into_any();
+    }
+    view! {
+        {field(
+            groups,
+            Field::lines("labels", "Labels of the nodes").hint("One on each line: key=value."),
+            |texts| &texts.labels,
+            |texts| &mut texts.labels,
+        )}
+        {field(
+            groups,
+            Field::lines("taints", "Taints of the nodes")
+                .hint("One on each line: key=value:NoSchedule."),
+            |texts| &texts.taints,
+            |texts| &mut texts.taints,
+        )}
+    }
+    .into_any()
+}
+
+fn flavor(groups: Groups, facts: &Facts) -> AnyView {
+    if facts.flavors.is_empty() {
+        return field(
+            groups,
+            Field::text("flavor", "Flavor").hint("Empty: the cluster's."),
+            |texts| &texts.flavor,
+            |texts| &mut texts.flavor,
+        );
+    }
+    let default = match &facts.default_flavor {
+        Some(name) => format!("The cluster's: {name}"),
+        None => "The cluster's".to_owned(),
+    };
+    let options = facts.flavors.iter().cloned().map(|flavor| {
+        let text = format!(
+            "{} ({} vCPU, {} MiB)",
+            flavor.name, flavor.vcpus, flavor.ram_mib
+        );
+        view! { <option value=flavor.name>{text}</option> }
+    });
+    let options = options.collect_view();
+    view! {
+        <div class="field">
+            <label for="group-flavor">"Flavor"</label>
+            <select
+                class="input"
+                id="group-flavor"
+                prop:value=move || groups.texts.with(|texts| texts.flavor.clone())
+                on:change=move |event| {
+                    let chosen = event_target_value(&event);
+                    groups.write(|texts| texts.flavor = chosen);
+                }
+            >
+                <option value="">{default}</option>
+                {options}
+            </select>
+        </div>
+    }
+    .into_any()
+}
+
+fn reason(groups: Groups) -> AnyView {
+    field(
+        groups,
+        Field::text("reason", "Reason").hint("Optional; it is written to the cluster's journal."),
+        |texts| &texts.reason,
+        |texts| &mut texts.reason,
+    )
+}
+
+fn confirmation(groups: Groups, draft: Kind) -> AnyView {
+    let Kind::Delete(group) = draft else {
+        return ().into_any();
+    };
+    view! {
+        <div class="field">
+            <label for="group-typed">"Type " <strong class="mono">{group}</strong> " to confirm"</label>
+            <input
+                class="input"
+                id="group-typed"
+                required
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || groups.texts.with(|texts| texts.typed.clone())
+                on:input=move |event| {
+                    let typed = event_target_value(&event);
+                    groups.texts.update(|texts| texts.typed = typed);
+                }
+            />
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,74 @@
+//! The node groups of a cluster: sizes, bounds, labels and taints, new groups, deletion.
+mod draft;
+mod form;
+mod review;
+mod state;
+mod table;
+
+use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
+use crate::{
+    components::{ErrorState, NeedsScripts, PageHead},
+    context::use_session,
+    routes::managed_clusters::ManagedClustersPage,
+    ui::{Banner, SkeletonTable, Tone, icons},
+};
+use leptos::{children::ViewFn, prelude::*};
+use state::Groups;
+use uuid::Uuid;
+
+const TITLE: &str = "Node groups";
+
+#[component]
+pub fn NodeGroupsPage(cluster: Uuid) -> impl IntoView {
+    let project = use_session().project.get_untracked();
+    let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
+    use_view_shown(ManagedClustersPage::NodeGroups(cluster), TITLE.to_owned());
+    let notice = without_scripts(format!("portico cluster nodegroup list {cluster}"));
+    view! {
+        <PageHead
+            title=TITLE
+            icon=icons::SERVER
+            crumbs
+            lede="A node group is a set of nodes with the same flavor. Portico checks quotas, bounds and what \
+                  the driver supports before it sends a change."
+        />
+        <NeedsScripts notice console=ViewFn::from(move || view! { <Workspace cluster /> }.into_any()) />
+    }
+    .into_any()
+}
+
+#[component]
+fn Workspace(cluster: Uuid) -> impl IntoView {
+    let project = use_session().project.get_untracked();
+    let groups = Groups::new(cluster);
+    groups.read();
+    let retry = Callback::new(move |()| groups.read());
+    let is_first_read = Memo::new(move |_| {
+        groups.shown.with(Option::is_none) && groups.failure.with(Option::is_none)
+    });
+    let notes = Memo::new(move |_| {
+        groups.shown.with(|shown| {
+            let Some(shown) = shown else {
+                return Vec::new();
+            };
+            let autoscaled = shown.is_autoscaled.then(|| {
+                "The autoscaler is on: it may change the sizes, and Magnum's numbers may be old."
+                    .to_owned()
+            });
+            autoscaled.into_iter().chain(shown.gaps.clone()).collect()
+        })
+    });
+    view! {
+        {move || is_first_read.get().then(|| view! { <SkeletonTable /> })}
+        {move || groups.failure.get().map(|error| view! {
+            <div class="card mt-4"><ErrorState error retry /></div>
+        })}
+        {move || notes.get().into_iter().map(|text| view! {
+            <div class="mb-4"><Banner tone=Tone::Warn>{text}</Banner></div>
+        }).collect_view()}
+        {table::card(groups)}
+        {move || groups.draft.get().map(|draft| form::card(groups, draft))}
+        {review::progress(groups, cluster, &project)}
+    }
+    .into_any()
+}
