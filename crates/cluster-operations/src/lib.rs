@@ -9,6 +9,7 @@ pub mod drivers;
 pub mod explanation;
 pub mod items;
 pub mod mapping;
+pub mod nodes;
 pub mod steps;
 pub mod target;
 pub mod upgrades;

@@ -67,14 +67,10 @@ pub async fn send(
             };
             target.change_group(&group.name, &change).await?;
         }
-        Action::Resize { group, to, .. } => {
-            let resize = Resize {
-                node_count: *to,
-                nodes_to_remove: Vec::new(),
-                node_group: Some(target.group_id(group).await?),
-            };
-            magnum.resize_cluster(token, cluster, &resize).await?;
-        }
+        Action::Resize { group, to, .. } => target.resize(group, *to, &[]).await?,
+        Action::RemoveNodes {
+            group, to, servers, ..
+        } => target.resize(group, *to, servers).await?,
         Action::Upgrade { template } => {
             let upgrade = Upgrade {
                 cluster_template: serde_json::from_value(Value::String(template.clone()))?,
@@ -99,6 +95,18 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
+    async fn resize(&self, group: &str, to: u32, servers: &[String]) -> Result<(), Error> {
+        let resize = Resize {
+            node_count: to,
+            nodes_to_remove: servers.to_vec(),
+            node_group: Some(self.group_id(group).await?),
+        };
+        let magnum = &self.clients.magnum;
+        magnum
+            .resize_cluster(self.token, self.cluster, &resize)
+            .await
+    }
+
     async fn change_group(&self, group: &str, change: &NodeGroupChange) -> Result<(), Error> {
         let id = self.group_id(group).await?;
         let magnum = &self.clients.magnum;

@@ -328,6 +328,7 @@ fn word(action: &Action) -> &'static str {
         Action::SetBounds { .. } => "set_bounds",
         Action::SetLabelsAndTaints(_) => "set_labels_and_taints",
         Action::Resize { .. } => "resize",
+        Action::RemoveNodes { .. } => "remove_nodes",
         Action::Upgrade { .. } => "upgrade",
         Action::DeleteGroup { .. } => "delete_group",
     }

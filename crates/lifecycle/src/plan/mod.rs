@@ -4,9 +4,11 @@
 //! A plan never recreates a cluster: where that would be needed, it cannot be applied.
 mod groups;
 mod immutable;
+mod nodes;
 mod upgrade;
 
 pub use immutable::Immutable;
+pub use nodes::{ChosenNode, node_removal};
 pub use upgrade::{
     LabelChange, label_changes, other_driver, present_version, upgrade_refusal, upgrade_to,
     version_refusal,
@@ -58,6 +60,14 @@ pub enum Action {
     SetLabelsAndTaints(NodeGroupSpec),
     /// `POST /clusters/{id}/actions/resize`, always with the group.
     Resize { group: String, from: u32, to: u32 },
+    /// `POST /clusters/{id}/actions/resize` with the group and the servers that leave.
+    RemoveNodes {
+        group: String,
+        from: u32,
+        to: u32,
+        /// IDs of the servers.
+        servers: Vec<String>,
+    },
     /// `POST /clusters/{id}/actions/upgrade` to the UUID of a template.
     Upgrade { template: String },
     /// `DELETE /clusters/{id}/nodegroups/{group}`.
@@ -228,9 +238,10 @@ fn busy(cluster: &Cluster, action: &Action) -> Option<String> {
         Action::Create => return None,
         Action::CreateGroup(_) => Operation::CreateNodeGroup,
         // a group has the state of its cluster, unless it failed alone
-        Action::Resize { .. } | Action::SetBounds { .. } | Action::SetLabelsAndTaints(_) => {
-            Operation::Resize
-        }
+        Action::Resize { .. }
+        | Action::RemoveNodes { .. }
+        | Action::SetBounds { .. }
+        | Action::SetLabelsAndTaints(_) => Operation::Resize,
         Action::Upgrade { .. } => Operation::Upgrade,
         Action::DeleteGroup { .. } => Operation::DeleteNodeGroup,
     };

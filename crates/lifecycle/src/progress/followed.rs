@@ -46,7 +46,7 @@ impl Followed {
             Action::SetBounds { .. } | Action::SetLabelsAndTaints(_) => {
                 (Operation::UpdateNodeGroup, Goal::Unseen)
             }
-            Action::Resize { group, to, .. } => (
+            Action::Resize { group, to, .. } | Action::RemoveNodes { group, to, .. } => (
                 Operation::Resize,
                 Goal::Size {
                     group: group.clone(),

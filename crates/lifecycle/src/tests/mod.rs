@@ -6,6 +6,7 @@ mod failure;
 mod idempotency;
 mod inventory;
 mod labels;
+mod node_removal;
 mod plan;
 mod preflight;
 mod progress;

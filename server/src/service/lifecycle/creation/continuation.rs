@@ -179,6 +179,7 @@ fn remaining(
         Action::CreateGroup(_) | Action::SetBounds { .. } | Action::SetLabelsAndTaints(_) => true,
         Action::Create
         | Action::Resize { .. }
+        | Action::RemoveNodes { .. }
         | Action::Upgrade { .. }
         | Action::DeleteGroup { .. } => false,
     });
