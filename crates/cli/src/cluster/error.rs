@@ -34,7 +34,7 @@ pub enum ClusterError {
     #[error("Magnum accepted the request but has no record of the cluster {uuid}: {reason}")]
     NotRecorded { uuid: String, reason: &'static str },
     /// The typed name is another one.
-    #[error("{typed:?} is not the name of the cluster; nothing was deleted")]
+    #[error("{typed:?} is not the name of the cluster; nothing was deleted or changed")]
     NotConfirmed { typed: String },
     /// The operation ended in a state of failure.
     #[error("{0}")]
@@ -60,6 +60,13 @@ pub enum ClusterError {
         done: usize,
         all: usize,
         stage: String,
+        source: Box<Self>,
+    },
+    /// A new node was added, and the one that it replaces was not removed.
+    #[error("a node was added to {cluster}, and {node} was not removed: {source}")]
+    NotReplaced {
+        cluster: String,
+        node: String,
         source: Box<Self>,
     },
     #[error(transparent)]
@@ -112,7 +119,7 @@ impl ClusterError {
             Self::TimedOut { .. } => exit_code::TIMED_OUT,
             Self::TokenEnded { .. } => exit_code::SIGN_IN,
             Self::Interrupted { .. } => exit_code::INTERRUPTED,
-            Self::Partly { .. } => exit_code::PARTLY,
+            Self::Partly { .. } | Self::NotReplaced { .. } => exit_code::PARTLY,
         }
     }
 
@@ -144,6 +151,9 @@ impl ClusterError {
             Self::Partly { .. } => {
                 Some("remedy the cause, then apply the file again: done steps are not repeated".to_owned())
             }
+            Self::NotReplaced { cluster, node, .. } => Some(format!(
+                "continue with `portico cluster nodes remove {cluster} {node}`"
+            )),
             Self::Blocked { exit, .. } if *exit == exit_code::QUOTA => Some(
                 "choose a smaller cluster, delete what is not needed, or ask the cloud's operator for more"
                     .to_owned(),
@@ -161,7 +171,9 @@ impl ClusterError {
     fn request_id(&self) -> Option<&str> {
         match self {
             Self::Service(error) => error.request_id.as_deref(),
-            Self::Partly { source, .. } | Self::TokenEnded { source, .. } => source.request_id(),
+            Self::Partly { source, .. }
+            | Self::NotReplaced { source, .. }
+            | Self::TokenEnded { source, .. } => source.request_id(),
             _ => None,
         }
     }

@@ -16,6 +16,7 @@ mod follow;
 mod health;
 mod leftovers;
 mod nodegroups;
+mod nodes;
 mod part;
 mod quota;
 mod read;
@@ -99,6 +100,9 @@ async fn dispatch(
         }
         (ClusterCommand::Nodegroup(command), _) => {
             return nodegroups::run(command, connection, console).await;
+        }
+        (ClusterCommand::Nodes(command), _) => {
+            return nodes::run(command, connection, console).await;
         }
         (ClusterCommand::Upgrade(args), _) => {
             return upgrade::upgrade(connection, console, args).await;

@@ -53,9 +53,7 @@ impl Target {
         wanted: &str,
         args: &ChangeArgs,
     ) -> Result<Self, ClusterError> {
-        let magnum = &connection.clients.magnum;
-        let found = magnum.cluster_named(&connection.token, wanted).await?;
-        let target = Self::read(connection, found.uuid).await?;
+        let target = Self::read_named(connection, wanted).await?;
         let status = &target.cluster.status;
         let is_waiting = args.waiting.is_wanted(false) && !args.dry_run;
         if !is_waiting || !status.is_in_progress() || status.is_deletion() {
@@ -67,6 +65,16 @@ impl Target {
         ));
         settle(connection, console, &target, args.waiting.timeout).await?;
         Self::read(connection, target.uuid).await
+    }
+
+    /// Reads a cluster by its name or UUID.
+    ///
+    /// # Errors
+    /// If the cluster does not exist or has an ambiguous name, or Magnum cannot be asked.
+    pub async fn read_named(connection: &Connection, wanted: &str) -> Result<Self, ClusterError> {
+        let magnum = &connection.clients.magnum;
+        let found = magnum.cluster_named(&connection.token, wanted).await?;
+        Self::read(connection, found.uuid).await
     }
 
     async fn read(connection: &Connection, uuid: Uuid) -> Result<Self, ClusterError> {

@@ -8,6 +8,7 @@ use super::export::ExportArgs;
 use super::health::HealthArgs;
 use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
+use super::nodes::NodesCommand;
 use super::quota::QuotaArgs;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
@@ -59,6 +60,9 @@ pub enum ClusterCommand {
     /// List, show, create, change and delete node groups
     #[command(visible_alias = "ng", subcommand)]
     Nodegroup(NodegroupCommand),
+    /// List, add, remove and replace nodes
+    #[command(visible_alias = "node", subcommand)]
+    Nodes(NodesCommand),
     Upgrade(UpgradeArgs),
     Versions(VersionsArgs),
     /// Show or rotate the authorities of a cluster
@@ -95,6 +99,7 @@ impl ClusterCommand {
             Self::Wait(args) => &args.shared,
             Self::Resize(args) => &args.change.shared,
             Self::Nodegroup(command) => command.shared(),
+            Self::Nodes(command) => command.shared(),
             Self::Upgrade(args) => &args.change.shared,
             Self::Versions(args) => &args.shared,
             Self::Ca(command) => command.shared(),

@@ -75,6 +75,19 @@ pub async fn resize(
     args: &ResizeArgs,
 ) -> Result<u8, ClusterError> {
     let target = Target::open(connection, console, &args.cluster, &args.change).await?;
+    resize_target(connection, console, &target, args).await
+}
+
+/// Changes the number of nodes of a node group of a cluster that was read.
+///
+/// # Errors
+/// As [`create`].
+pub async fn resize_target(
+    connection: &mut Connection,
+    console: &mut Console,
+    target: &Target,
+    args: &ResizeArgs,
+) -> Result<u8, ClusterError> {
     let mut group = target.group(&args.group)?.clone();
     let flavor = group.flavor.clone();
     let quotas = target
@@ -106,8 +119,8 @@ pub async fn resize(
             ..NodeGroupSpec::default()
         })?
     };
-    let plan = settling(&target, &group, args.nodes, plan);
-    part::carry_out(connection, console, &target, &plan, &args.change).await
+    let plan = settling(target, &group, args.nodes, plan);
+    part::carry_out(connection, console, target, &plan, &args.change).await
 }
 
 /// Returns a plan that asks for the present size again where that is what a failed cluster needs: if the

@@ -3,9 +3,9 @@ mod arguments;
 mod change;
 mod read;
 
-pub use arguments::{NodegroupCommand, ResizeArgs};
+pub use arguments::{GroupSettings, NodegroupCommand, ResizeArgs, UpdateArgs};
 
-pub use change::resize;
+pub use change::{resize, resize_target, update};
 
 use super::connection::Connection;
 use super::console::Console;

@@ -1,0 +1,144 @@
+//! Lists nodes.
+use super::arguments::ListArgs;
+use crate::cluster::connection::Connection;
+use crate::cluster::console::Console;
+use crate::cluster::error::ClusterError;
+use crate::cluster::exit_code;
+use crate::cluster::part::Target;
+use crate::cluster::views::print_list;
+use crate::output::TableRow;
+use portico_cluster_operations::nodes::{self, Node};
+use serde::Serialize;
+
+/// A node.
+#[derive(Debug, Serialize)]
+struct NodeView {
+    name: Option<String>,
+    nodegroup: Option<String>,
+    role: Option<String>,
+    server_id: Option<String>,
+    flavor_id: Option<String>,
+    addresses: Vec<String>,
+    status: Option<String>,
+    task_state: Option<String>,
+}
+
+impl From<&Node> for NodeView {
+    fn from(node: &Node) -> Self {
+        Self {
+            name: node.name.clone(),
+            nodegroup: node.group.clone(),
+            role: node.role.clone(),
+            server_id: node.server.clone(),
+            flavor_id: node.flavor.clone(),
+            addresses: node.addresses.clone(),
+            status: node.status.clone(),
+            task_state: node.task.clone(),
+        }
+    }
+}
+
+impl NodeView {
+    /// Returns the name, or what it has in its place.
+    fn shown_name(&self) -> &str {
+        let name = self.name.as_deref();
+        name.or(self.addresses.first().map(String::as_str))
+            .unwrap_or("-")
+    }
+
+    fn state(&self) -> String {
+        match (&self.status, &self.task_state) {
+            (Some(status), Some(task)) => format!("{status} ({task})"),
+            (Some(status), None) => status.clone(),
+            (None, _) => "-".to_owned(),
+        }
+    }
+}
+
+impl TableRow for NodeView {
+    const HEADINGS: &'static [&'static str] = &[
+        "NODE",
+        "NODE GROUP",
+        "ROLE",
+        "STATE",
+        "ADDRESS",
+        "FLAVOR",
+        "SERVER",
+    ];
+
+    fn cells(&self) -> Vec<String> {
+        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        let addresses = self.addresses.join(", ");
+        vec![
+            or_dash(&self.name),
+            or_dash(&self.nodegroup),
+            or_dash(&self.role),
+            self.state(),
+            or_dash(&Some(addresses).filter(|text| !text.is_empty())),
+            or_dash(&self.flavor_id),
+            or_dash(&self.server_id),
+        ]
+    }
+}
+
+/// Lists the nodes of a cluster.
+///
+/// # Errors
+/// If Magnum cannot be asked or refuses; [`ClusterError::Blocked`] if the cluster has no such group.
+pub async fn list(
+    connection: &Connection,
+    console: &mut Console,
+    args: &ListArgs,
+) -> Result<(), ClusterError> {
+    let target = Target::read_named(connection, &args.cluster).await?;
+    let group = match &args.group {
+        Some(wanted) => Some(target.group(wanted)?.name.clone()),
+        None => None,
+    };
+    let groups = connection.detailed_groups(target.uuid).await?;
+    let (clients, token) = (&connection.clients, &connection.token);
+    let found = nodes::find(clients, token, &target.cluster, &groups).await;
+    for gap in &found.gaps {
+        console.say(gap);
+    }
+    let is_wanted = |node: &&Node| group.is_none() || node.group == group;
+    let rows: Vec<_> = found
+        .items
+        .iter()
+        .filter(is_wanted)
+        .map(NodeView::from)
+        .collect();
+    print_list(console, args.shared.output, &rows, |row| {
+        let name = row.shown_name();
+        (name, row.server_id.as_deref().unwrap_or(name))
+    })
+}
+
+/// Returns the nodes of a cluster among which a user chooses.
+///
+/// # Errors
+/// If Magnum cannot be asked or refuses; [`ClusterError::Blocked`] if the list of servers is incomplete.
+pub async fn nodes_of(
+    connection: &Connection,
+    console: &mut Console,
+    target: &Target,
+) -> Result<Vec<Node>, ClusterError> {
+    let groups = connection.detailed_groups(target.uuid).await?;
+    let (clients, token) = (&connection.clients, &connection.token);
+    let found = nodes::find(clients, token, &target.cluster, &groups).await;
+    match found.cut {
+        // the server that has an address or a name as well may be missing
+        Some(cut) => Err(ClusterError::Blocked {
+            exit: exit_code::UNAVAILABLE,
+            text: format!(
+                "the list of servers is incomplete ({cut}), so no node was chosen; nothing was sent"
+            ),
+        }),
+        None => {
+            for gap in &found.gaps {
+                console.say(gap);
+            }
+            Ok(found.items)
+        }
+    }
+}
