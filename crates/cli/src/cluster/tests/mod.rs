@@ -16,6 +16,7 @@ mod creation;
 mod deletion;
 mod drivers;
 mod node_groups;
+mod nodes;
 mod reading;
 mod stand_in;
 

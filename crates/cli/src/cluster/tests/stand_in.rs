@@ -1,5 +1,5 @@
 //! A stand-in for Keystone and Magnum inside of the test, for answers that a real cloud does not give
-//! on request. It has no Nova, Neutron, Cinder and Octavia.
+//! on request. It has no Neutron, Cinder and Octavia, and of Nova only what a test gives it.
 use axum::body::Bytes;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
@@ -40,6 +40,8 @@ struct State {
     reply: Box<Reply>,
     received: Mutex<Vec<Received>>,
     clusters: Mutex<Vec<Value>>,
+    /// Those of Nova; `None`: the cloud has no Nova.
+    servers: Mutex<Option<Vec<Value>>>,
     base: String,
 }
 
@@ -58,6 +60,7 @@ impl StandIn {
             reply: Box::new(reply),
             received: Mutex::default(),
             clusters: Mutex::new(clusters),
+            servers: Mutex::default(),
             base: format!("http://{}", listener.local_addr().unwrap()),
         });
         let of_handler = Arc::clone(&state);
@@ -72,6 +75,11 @@ impl StandIn {
     /// Starts it without answers of the test.
     pub async fn with(clusters: Vec<Value>) -> Self {
         Self::start(clusters, |_, _| None).await
+    }
+
+    /// Adds a Nova with these servers, and without flavors and limits.
+    pub fn show_servers(&self, servers: Vec<Value>) {
+        *self.0.servers.lock().unwrap() = Some(servers);
     }
 
     /// Signs in: the catalogue is Keystone's.
@@ -103,10 +111,17 @@ impl StandIn {
 fn answer(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Response {
     let path = uri.path();
     if path == "/v3/auth/catalog" {
-        let endpoint = json!({"interface": "public", "region_id": "one", "region": "one",
-                              "url": format!("{}/magnum/v1", state.base)});
-        let service = json!({"type": "container-infra", "endpoints": [endpoint]});
-        return rendered((200, json!({"catalog": [service]})));
+        return rendered((200, json!({"catalog": catalogue(state)})));
+    }
+    if path.starts_with("/nova/") {
+        let servers = state.servers.lock().unwrap();
+        return rendered(match path {
+            "/nova/v2.1/servers/detail" => (200, json!({"servers": *servers})),
+            _ => (
+                404,
+                json!({"itemNotFound": {"code": 404, "message": "no such call"}}),
+            ),
+        });
     }
     if path == "/magnum/" {
         let version =
@@ -122,6 +137,18 @@ fn answer(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Response {
     let mut clusters = state.clusters.lock().unwrap();
     let own = (state.reply)(&request, &mut clusters);
     rendered(own.unwrap_or_else(|| of_magnum(&request, &mut clusters)))
+}
+
+fn catalogue(state: &State) -> Vec<Value> {
+    let service = |kind: &str, path: &str| {
+        let endpoint = json!({"interface": "public", "region_id": "one", "region": "one",
+                              "url": format!("{}{path}", state.base)});
+        json!({"type": kind, "endpoints": [endpoint]})
+    };
+    let has_nova = state.servers.lock().unwrap().is_some();
+    let nova = has_nova.then(|| service("compute", "/nova/v2.1"));
+    let magnum = service("container-infra", "/magnum/v1");
+    std::iter::once(magnum).chain(nova).collect()
 }
 
 fn rendered((status, body): Answer) -> Response {
@@ -206,7 +233,8 @@ pub fn cluster(uuid: &str, name: &str, status: &str) -> Value {
            "created_at": "2026-11-21T11:13:55+00:00", "updated_at": "2026-11-21T11:14:00+00:00"})
 }
 
-fn template() -> Value {
+/// Returns the template of every cluster; its driver is one of Heat.
+pub fn template() -> Value {
     json!({"uuid": TEMPLATE, "name": "small", "project_id": PROJECT, "public": true,
            "flavor_id": "m1.small", "master_flavor_id": "m1.medium", "keypair_id": "ops",
            "driver": "k8s_fedora_coreos_v1", "cluster_distro": "fedora-coreos", "coe": "kubernetes",
