@@ -17,6 +17,7 @@ mod faults;
 mod files;
 mod local;
 mod node_groups;
+mod nodes;
 mod outages;
 mod panel;
 mod rights;
