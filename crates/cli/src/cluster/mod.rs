@@ -2,6 +2,7 @@
 //! token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
 mod apply;
 mod arguments;
+mod autoscale;
 mod certificates;
 mod checks;
 mod connection;
@@ -13,6 +14,7 @@ mod error;
 mod exit_code;
 mod export;
 mod follow;
+mod heal;
 mod health;
 mod leftovers;
 mod nodegroups;
@@ -104,6 +106,10 @@ async fn dispatch(
         (ClusterCommand::Nodes(command), _) => {
             return nodes::run(command, connection, console).await;
         }
+        (ClusterCommand::Autoscale(args), _) => {
+            return autoscale::autoscale(connection, console, args).await;
+        }
+        (ClusterCommand::Heal(args), _) => heal::heal(connection, console, args).await?,
         (ClusterCommand::Upgrade(args), _) => {
             return upgrade::upgrade(connection, console, args).await;
         }

@@ -1,4 +1,4 @@
-//! Health, export and templates.
+//! Health, auto-healing, export and templates.
 use crate::tenant::{FULL, Tenant, cluster, json};
 use portico_openstack::magnum::{ClusterChange, HealthStatus};
 use std::collections::BTreeMap;
@@ -27,6 +27,23 @@ async fn case_45_what_magnum_reports_as_unhealthy_comes_first() {
         assert!(place("node-1.Ready: False") < place("api: ok"));
         // whether something listens at the address of the simulated cluster depends on the machine
         assert!(ran.out.contains("this machine"), "{}", ran.out);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_48_auto_healing_is_shown_and_cannot_be_changed() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("heal");
+        let labels = [("auto_healing_enabled", "false")];
+        tenant.make(&name, FULL, &labels).await;
+        let ran = tenant.cluster(&["heal", &name, "status"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let text = "off (label auto_healing_enabled=false)";
+        assert!(ran.out.contains(text), "{}", ran.out);
+        assert!(ran.out.contains("It cannot be changed."), "{}", ran.out);
+        let words = ["heal", &name, "status", "-o", "json"];
+        assert_eq!(json(&tenant.cluster(&words).await)["can_be_changed"], false);
     })
     .await;
 }

@@ -191,3 +191,35 @@ async fn case_31_taints_need_a_newer_magnum_and_are_refused_with_both_versions()
     })
     .await;
 }
+
+#[tokio::test]
+async fn the_bounds_of_the_autoscaler_are_those_of_the_group() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("autoscale");
+        let labels = [("auto_scaling_enabled", "true")];
+        tenant.make_complete(&name, FULL, &labels).await;
+        let words = [
+            "autoscale",
+            &name,
+            "set",
+            "--min",
+            "1",
+            "--max",
+            "4",
+            "--wait",
+        ];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let words = ["autoscale", &name, "status", "-o", "json"];
+        let shown = json(&tenant.cluster(&words).await);
+        assert_eq!(shown["labels"]["auto_scaling_enabled"], "true");
+        let bounds = json!([{"name": "default-worker", "node_count": 1, "min_node_count": 1,
+                             "max_node_count": 4}]);
+        assert_eq!(shown["node_groups"], bounds);
+        // the present size must be within them
+        let words = ["autoscale", &name, "set", "--min", "2"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 4, "{}", ran.err);
+    })
+    .await;
+}

@@ -3,8 +3,10 @@ mod specification;
 
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
+use super::autoscale::AutoscaleArgs;
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
 use super::export::ExportArgs;
+use super::heal::HealArgs;
 use super::health::HealthArgs;
 use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
@@ -63,6 +65,8 @@ pub enum ClusterCommand {
     /// List, add, remove and replace nodes
     #[command(visible_alias = "node", subcommand)]
     Nodes(NodesCommand),
+    Autoscale(AutoscaleArgs),
+    Heal(HealArgs),
     Upgrade(UpgradeArgs),
     Versions(VersionsArgs),
     /// Show or rotate the authorities of a cluster
@@ -100,6 +104,8 @@ impl ClusterCommand {
             Self::Resize(args) => &args.change.shared,
             Self::Nodegroup(command) => command.shared(),
             Self::Nodes(command) => command.shared(),
+            Self::Autoscale(args) => args.command.shared(),
+            Self::Heal(args) => args.command.shared(),
             Self::Upgrade(args) => &args.change.shared,
             Self::Versions(args) => &args.shared,
             Self::Ca(command) => command.shared(),

@@ -51,18 +51,36 @@ pub async fn update(
     console: &mut Console,
     args: &UpdateArgs,
 ) -> Result<u8, ClusterError> {
-    let settings = &args.settings;
+    ensure_change(&args.settings)?;
+    let target = Target::open(connection, console, &args.cluster, &args.change).await?;
+    update_target(connection, console, &target, args).await
+}
+
+fn ensure_change(settings: &GroupSettings) -> Result<(), ClusterError> {
     let is_empty = settings.labels.is_empty() && settings.taints.is_empty();
     if is_empty && settings.min.is_none() && settings.max.is_none() {
         return Err(ClusterError::Usage(
             "nothing to change: add --min, --max, --node-label or --taint".to_owned(),
         ));
     }
-    let target = Target::open(connection, console, &args.cluster, &args.change).await?;
+    Ok(())
+}
+
+/// Changes bounds, labels or taints of a node group of a cluster that was read.
+///
+/// # Errors
+/// As [`create`].
+pub async fn update_target(
+    connection: &mut Connection,
+    console: &mut Console,
+    target: &Target,
+    args: &UpdateArgs,
+) -> Result<u8, ClusterError> {
+    let settings = &args.settings;
     let name = target.group(&args.group)?.name.clone();
-    part::ensure_supported(&target, &needed_features(settings))?;
+    part::ensure_supported(target, &needed_features(settings))?;
     let plan = target.plan_of_group(described(&name, settings))?;
-    part::carry_out(connection, console, &target, &plan, &args.change).await
+    part::carry_out(connection, console, target, &plan, &args.change).await
 }
 
 /// Changes the number of nodes of a node group.

@@ -5,7 +5,7 @@ mod read;
 
 pub use arguments::{GroupSettings, NodegroupCommand, ResizeArgs, UpdateArgs};
 
-pub use change::{resize, resize_target, update};
+pub use change::{resize, resize_target, update_target};
 
 use super::connection::Connection;
 use super::console::Console;

@@ -11,10 +11,12 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod autoscale;
 mod changes;
 mod creation;
 mod deletion;
 mod drivers;
+mod heal;
 mod node_groups;
 mod nodes;
 mod reading;
