@@ -165,6 +165,24 @@ fn replace_as(path: &Path, content: &str, mode: u32) -> Result<(), CommandError>
     })
 }
 
+/// Makes a file of mode 0600 that does not exist yet, also not as a link.
+pub fn create(path: &Path, content: &str) -> Result<(), CommandError> {
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(failed(path))?;
+    let written = file
+        .write_all(content.as_bytes())
+        .and_then(|()| file.sync_all());
+    written.map_err(|source| {
+        // the first error is the relevant one
+        let _ = fs::remove_file(path);
+        failed(path)(source)
+    })
+}
+
 /// Removes a file; a missing one is not an error.
 pub fn remove(path: &Path) -> Result<(), CommandError> {
     match fs::remove_file(path) {
@@ -273,6 +291,24 @@ mod tests {
             0o600
         );
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_created_only_where_nothing_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("admin.kubeconfig");
+        create(&path, "one").unwrap();
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert!(create(&path, "two").is_err());
+        assert_eq!(read(&path).unwrap().as_deref(), Some("one"));
+        let link = directory.path().join("link");
+        let target = directory.path().join("target");
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        assert!(create(&link, "two").is_err());
+        assert!(!target.exists());
     }
 
     #[test]

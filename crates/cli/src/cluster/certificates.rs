@@ -1,5 +1,6 @@
 //! `portico cluster ca`, `cert` and `credential`.
 use super::arguments::{ChangeArgs, SharedArgs, WaitArgs};
+use super::certificate_view::{text, view};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
@@ -10,13 +11,12 @@ use super::specification::read_text;
 use super::views::print_object;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
-use portico_cluster_operations::certificate::{Certificate, check_request};
+use portico_cluster_operations::certificate::check_request;
 use portico_lifecycle::authority::{RotationRefusal, check_rotation};
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::progress::{Followed, Goal, Mark};
 use portico_lifecycle::status::Operation;
 use portico_openstack::magnum::Authority;
-use serde::Serialize;
 use std::path::{Path, PathBuf};
 
 /// Show or rotate the authorities of a cluster
@@ -141,18 +141,6 @@ impl CaCommand {
     }
 }
 
-/// A certificate.
-#[derive(Debug, Serialize)]
-struct CertificateView {
-    subject: String,
-    issuer: String,
-    not_before: Option<Timestamp>,
-    not_after: Option<Timestamp>,
-    days_left: i64,
-    /// SHA-256 of the certificate, in hexadecimal.
-    fingerprint: String,
-}
-
 /// Shows or rotates authorities.
 ///
 /// # Errors
@@ -188,33 +176,6 @@ async fn show(
         &view.fingerprint,
         || Ok(text(&view)),
     )
-}
-
-fn text(view: &CertificateView) -> String {
-    let time =
-        |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
-    format!(
-        "Subject      {}\nIssuer       {}\nValid from   {}\nValid until  {} ({} days left)\nSHA-256      {}\n",
-        crate::one_line(&view.subject),
-        crate::one_line(&view.issuer),
-        time(view.not_before),
-        time(view.not_after),
-        view.days_left,
-        view.fingerprint
-    )
-}
-
-fn view(pem: &str) -> Result<CertificateView, ClusterError> {
-    let certificate =
-        Certificate::read(pem).map_err(|error| ClusterError::Usage(error.to_string()))?;
-    Ok(CertificateView {
-        not_before: Timestamp::from_second(certificate.not_before).ok(),
-        not_after: Timestamp::from_second(certificate.not_after).ok(),
-        days_left: certificate.days_left(Timestamp::now().as_second()),
-        subject: certificate.subject,
-        issuer: certificate.issuer,
-        fingerprint: certificate.fingerprint,
-    })
 }
 
 async fn rotate(

@@ -3,6 +3,7 @@
 mod apply;
 mod arguments;
 mod autoscale;
+mod certificate_view;
 mod certificates;
 mod checks;
 mod connection;
@@ -16,6 +17,7 @@ mod export;
 mod follow;
 mod heal;
 mod health;
+mod kubeconfig;
 mod leftovers;
 mod nodegroups;
 mod nodes;
@@ -119,6 +121,9 @@ async fn dispatch(
         (ClusterCommand::Ca(command), _) => certificates::ca(command, connection, console).await?,
         (ClusterCommand::Cert(command), _) => {
             certificates::cert(command, connection, console).await?;
+        }
+        (ClusterCommand::Kubeconfig(args), _) => {
+            kubeconfig::kubeconfig(connection, console, args).await?;
         }
         (ClusterCommand::Credential(command), _) => {
             certificates::credential(command, connection, console).await?;

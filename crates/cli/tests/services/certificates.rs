@@ -1,6 +1,7 @@
 //! Authorities, signed certificates, and what drivers cannot rotate.
 use crate::service_proxy::Rules;
 use crate::tenant::{CLUSTER_API, FULL, HEAT, Tenant, cluster, json};
+use std::os::unix::fs::PermissionsExt as _;
 
 #[tokio::test]
 async fn case_39_an_authority_that_the_driver_cannot_rotate_is_not_sent() {
@@ -102,6 +103,42 @@ async fn a_certificate_request_is_signed_and_a_key_is_never_sent() {
         let ran = tenant.cluster(&words).await;
         assert_eq!(ran.code, 2, "{}", ran.err);
         assert!(ran.err.contains("never sent"), "{}", ran.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_43_a_kubeconfig_with_a_certificate_is_written_for_the_creator_only() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("admin");
+        tenant.make_complete(&name, FULL, &[]).await;
+        let path = tenant.person.write("place", "").unwrap();
+        let path = path.with_file_name("admin.kubeconfig");
+        let out = path.to_str().unwrap();
+        let words = ["kubeconfig", &name, "--certificate", "--out", out];
+        // without a terminal the name cannot be typed
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(!path.exists());
+        let more = ["--yes", "-o", "json"];
+        let words: Vec<_> = words.iter().chain(&more).copied().collect();
+        let colleague = tenant.user("member").await;
+        let ran = cluster(&tenant.person_of(&colleague), &words).await;
+        assert_eq!(ran.code, 5, "{}", ran.err);
+        assert!(!path.exists());
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("valid for five years"), "{}", ran.err);
+        let certificate = &json(&ran)["certificate"];
+        let subject = certificate["subject"].as_str().unwrap();
+        assert!(subject.contains("CN=admin"), "{subject}");
+        assert!(subject.contains("O=system:masters"), "{subject}");
+        let days = certificate["days_left"].as_i64().unwrap();
+        assert!((1_800..=1_830).contains(&days), "{days}");
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // an existing file is not replaced
+        assert_eq!(tenant.cluster(&words).await.code, 2);
     })
     .await;
 }

@@ -77,6 +77,16 @@ async fn case_60_a_local_cluster_is_made_used_and_deleted_without_a_trace() {
         ];
         let namespaces = run(&tenant, kubectl, &arguments).await;
         assert!(namespaces.contains("namespace/kube-system"), "{namespaces}");
+        // the same with the file of the program, which has a certificate of its own
+        let place = tenant.person.write("place", "").unwrap();
+        let path = place.with_file_name("admin.kubeconfig");
+        let file = path.to_str().unwrap();
+        let words = ["kubeconfig", &name, "--certificate", "--out", file, "--yes"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let arguments = ["--kubeconfig", file, "get", "namespaces", "--output=name"];
+        let namespaces = run(&tenant, kubectl, &arguments).await;
+        assert!(namespaces.contains("namespace/kube-system"), "{namespaces}");
         let processes = tenant.env.state().join("run/local");
         let processes = processes.join(made.uuid.to_string());
         assert!(processes.exists(), "{}", processes.display());

@@ -8,6 +8,7 @@ use super::certificates::{CaCommand, CertCommand, CredentialCommand};
 use super::export::ExportArgs;
 use super::heal::HealArgs;
 use super::health::HealthArgs;
+use super::kubeconfig::KubeconfigArgs;
 use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::nodes::NodesCommand;
@@ -75,6 +76,7 @@ pub enum ClusterCommand {
     /// Sign certificate requests
     #[command(subcommand)]
     Cert(CertCommand),
+    Kubeconfig(KubeconfigArgs),
     /// Rotate the credential with which a cluster uses the cloud
     #[command(subcommand)]
     Credential(CredentialCommand),
@@ -110,6 +112,7 @@ impl ClusterCommand {
             Self::Versions(args) => &args.shared,
             Self::Ca(command) => command.shared(),
             Self::Cert(CertCommand::Sign(args)) => &args.shared,
+            Self::Kubeconfig(args) => &args.shared,
             Self::Credential(CredentialCommand::Rotate(args)) => &args.shared,
             Self::Template(command) => command.shared(),
             Self::Health(args) => &args.shared,

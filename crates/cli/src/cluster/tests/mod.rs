@@ -17,6 +17,7 @@ mod creation;
 mod deletion;
 mod drivers;
 mod heal;
+mod kubeconfig;
 mod node_groups;
 mod nodes;
 mod reading;

@@ -1,0 +1,49 @@
+//! A certificate as it is printed.
+use super::error::ClusterError;
+use jiff::Timestamp;
+use portico_cluster_operations::certificate::Certificate;
+use serde::Serialize;
+
+/// A certificate.
+#[derive(Debug, Serialize)]
+pub struct CertificateView {
+    pub subject: String,
+    pub issuer: String,
+    pub not_before: Option<Timestamp>,
+    pub not_after: Option<Timestamp>,
+    pub days_left: i64,
+    /// SHA-256 of the certificate, in hexadecimal.
+    pub fingerprint: String,
+}
+
+/// Returns the certificate as lines for users.
+pub fn text(view: &CertificateView) -> String {
+    let time =
+        |time: Option<Timestamp>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
+    format!(
+        "Subject      {}\nIssuer       {}\nValid from   {}\nValid until  {} ({} days left)\nSHA-256      {}\n",
+        crate::one_line(&view.subject),
+        crate::one_line(&view.issuer),
+        time(view.not_before),
+        time(view.not_after),
+        view.days_left,
+        view.fingerprint
+    )
+}
+
+/// Reads the first certificate of a text in PEM.
+///
+/// # Errors
+/// [`ClusterError::Usage`] if it has none, or one that cannot be read.
+pub fn view(pem: &str) -> Result<CertificateView, ClusterError> {
+    let certificate =
+        Certificate::read(pem).map_err(|error| ClusterError::Usage(error.to_string()))?;
+    Ok(CertificateView {
+        not_before: Timestamp::from_second(certificate.not_before).ok(),
+        not_after: Timestamp::from_second(certificate.not_after).ok(),
+        days_left: certificate.days_left(Timestamp::now().as_second()),
+        subject: certificate.subject,
+        issuer: certificate.issuer,
+        fingerprint: certificate.fingerprint,
+    })
+}
