@@ -13,7 +13,7 @@ use crate::cluster::part::{self, Target};
 use crate::cluster::steps;
 use portico_lifecycle::capabilities::{Feature, capability};
 use portico_lifecycle::driver::Family;
-use portico_lifecycle::plan::Plan;
+use portico_lifecycle::plan::{Action, Plan};
 use portico_lifecycle::preflight::{ResizeContext, before_resize};
 use portico_lifecycle::spec::NodeGroupSpec;
 use std::slice;
@@ -49,7 +49,9 @@ pub async fn replace(
         return Ok(apply::difference(&plan));
     }
     apply::confirm(console, change.yes, &plan, name)?;
-    carry_out(connection, console, &target, &plan, args).await?;
+    let node = selection.nodes.first().map(|node| node.name.as_str());
+    let node = node.unwrap_or(&args.node);
+    carry_out(connection, console, &target, &plan, node, args).await?;
     report_remaining(connection, console, &target, &selection.nodes).await?;
     Ok(0)
 }
@@ -116,13 +118,14 @@ fn planned(target: &Target, selection: &Selection<'_>) -> Result<Plan, ClusterEr
     Ok(plan)
 }
 
-/// Carries out the steps. The first that fails after the node was added is reported with the command that
-/// continues.
+/// Carries out the steps; `node` is the name of the node that leaves. What fails after the other one was
+/// added is reported with the command that continues.
 async fn carry_out(
     connection: &mut Connection,
     console: &mut Console,
     target: &Target,
     plan: &Plan,
+    node: &str,
     args: &ReplaceArgs,
 ) -> Result<(), ClusterError> {
     let timeout = args.change.waiting.timeout;
@@ -134,17 +137,48 @@ async fn carry_out(
     let all = plan.steps.len();
     for (index, step) in plan.steps.iter().enumerate() {
         if index > 0 {
-            await_drain(console, args).map_err(not_replaced)?;
+            await_drain(console, args.change.yes, node).map_err(not_replaced)?;
+            // draining takes its time
+            let _ = connection.renew().await;
+            let unchanged = ensure_unchanged(connection, target, &step.action).await;
+            unchanged.map_err(not_replaced)?;
         }
         console.say(format!("Step {} of {all}: {}", index + 1, step.effect));
         let result = steps::carry_out(connection, console, &step.action, target.uuid, timeout);
-        result.await.map_err(|error| match error {
-            // the removal was requested, and continues
-            error if index == 0 || is_continuing(&error) => error,
-            error => not_replaced(error),
+        result.await.map_err(|error| {
+            // after it was requested, a removal continues without the waiting
+            if index == 0 || is_continuing(&error) {
+                error
+            } else {
+                not_replaced(error)
+            }
         })?;
     }
     Ok(())
+}
+
+/// Refuses the removal if the group has changed since the plan was made: the request has a number of nodes,
+/// so others would leave too.
+async fn ensure_unchanged(
+    connection: &Connection,
+    target: &Target,
+    action: &Action,
+) -> Result<(), ClusterError> {
+    let Action::RemoveNodes { group, from, .. } = action else {
+        return Ok(());
+    };
+    let now = Target::read_named(connection, &target.uuid.to_string()).await?;
+    let size = now.group(group)?.node_count;
+    let status = &now.cluster.status;
+    if size == *from && !status.is_in_progress() {
+        return Ok(());
+    }
+    Err(ClusterError::Blocked {
+        exit: exit_code::CONFLICT,
+        text: format!(
+            "{group} was changed meanwhile: it has {size} nodes, {from} were expected ({status})"
+        ),
+    })
 }
 
 /// Returns whether only the waiting has ended.
@@ -157,18 +191,17 @@ fn is_continuing(error: &ClusterError) -> bool {
     )
 }
 
-/// Gives the user time to drain the node: asks for its name, unless `--yes` is set.
-fn await_drain(console: &mut Console, args: &ReplaceArgs) -> Result<(), ClusterError> {
-    if args.change.yes {
+/// Gives the user time to drain the node: asks for its name, unless `yes` is set.
+fn await_drain(console: &mut Console, yes: bool, node: &str) -> Result<(), ClusterError> {
+    if yes {
         return Ok(());
     }
-    let node = &args.node;
     console.say(format!(
         "Magnum reports the new node. When it is ready in Kubernetes, drain the old one with\n  \
          kubectl drain {node} --ignore-daemonsets --delete-emptydir-data"
     ));
     match console.ask(&format!("Type {node} to remove it: "))? {
-        Some(typed) if typed == *node => Ok(()),
+        Some(typed) if typed == node => Ok(()),
         Some(typed) => Err(ClusterError::Usage(format!(
             "{typed:?} is not the name of the node"
         ))),

@@ -184,3 +184,31 @@ async fn a_replacement_stops_before_the_removal_with_the_command_that_continues(
     assert!(ran.err.contains(&text), "{}", ran.err);
     assert_eq!(cloud.calls().len(), 1);
 }
+
+#[tokio::test]
+async fn a_replacement_does_not_remove_what_another_has_added_meanwhile() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let (machine, cloud) = (
+        Machine::new(),
+        StandIn::start(clusters, |request, clusters| {
+            let answer = resized(request, clusters);
+            if answer.is_some() {
+                return answer;
+            }
+            // the first detailed look after the new node: an autoscaler has added two
+            let is_detail = request.path.ends_with(WORKERS);
+            if is_detail && clusters[0]["node_count"] == 3 {
+                clusters[0]["node_count"] = json!(5);
+            }
+            None
+        })
+        .await,
+    );
+    cloud.show_servers(servers());
+    let words = ["nodes", "replace", "shop", "shop-abc-node-0", "--yes"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 14, "{}", ran.err);
+    let text = "it has 5 nodes, 3 were expected";
+    assert!(ran.err.contains(text), "{}", ran.err);
+    assert_eq!(cloud.calls().len(), 1);
+}
