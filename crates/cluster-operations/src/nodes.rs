@@ -186,10 +186,9 @@ fn of_name<'a>(
             Family::ClusterApi => rest.split('-').count() == 2,
             Family::Heat | Family::Complete | Family::Unknown => false,
         };
-        let mut masters = groups
-            .iter()
-            .filter(|group| group.summary.role == CONTROL_PLANE);
-        masters.next().filter(|_| is_control_plane)
+        let is_wanted =
+            |group: &&NodeGroup| is_control_plane && group.summary.role == CONTROL_PLANE;
+        groups.iter().find(is_wanted)
     })
 }
 

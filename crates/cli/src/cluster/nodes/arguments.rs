@@ -56,7 +56,13 @@ pub struct AddArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
     /// How many nodes are added
-    #[arg(long, short, value_name = "NUMBER", default_value_t = 1, value_parser = value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        short,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        value_parser = value_parser!(u32).range(1..)
+    )]
     pub number: u32,
     /// Name or UUID of the node group
     #[arg(long, short, value_name = "GROUP", default_value = DEFAULT_GROUP)]
