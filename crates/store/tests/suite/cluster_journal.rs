@@ -103,9 +103,10 @@ pub async fn of_two_replicas_one_records_a_difference(database: &Database) {
     let entry = observation("a to b");
     let other = database.with_keys(&[1]).await;
     let of_other = other.cluster_journal();
+    let key_of_both = key(1);
     let (one, two) = futures::join!(
-        journal.observe(&key(1), 1, "b", Some(&entry), at(5)),
-        of_other.observe(&key(1), 1, "b", Some(&entry), at(5)),
+        journal.observe(&key_of_both, 1, "b", Some(&entry), at(5)),
+        of_other.observe(&key_of_both, 1, "b", Some(&entry), at(5)),
     );
     assert_ne!(one.unwrap(), two.unwrap());
     let entries = journal.list(&key(1), None, 10).await.unwrap();
