@@ -12,9 +12,15 @@ export const failure = (page: Page) => page.locator("[data-part=failure]");
 export const progress = (page: Page) => page.locator("[data-part=progress]");
 
 /** Creates a cluster with labels for the simulated driver, for the user who is signed in, and opens its page. Returns its UUID. */
-export async function createCluster(page: Page, tenant: Tenant, name: string, labels: Record<string, string> = {}): Promise<string> {
+export async function createCluster(
+  page: Page,
+  tenant: Tenant,
+  name: string,
+  labels: Record<string, string> = {},
+  from: string = template,
+): Promise<string> {
   const api = await PanelApi.inProject(page, tenant.project);
-  const form = { name, template, keypair: "ops", labels: { sim_seconds: "1", ...labels }, groups: [{ name: "default-worker", count: 1 }] };
+  const form = { name, template: from, keypair: "ops", labels: { sim_seconds: "1", ...labels }, groups: [{ name: "default-worker", count: 1 }] };
   const answer = await api.post("/api/managed_clusters/create", { form, attempt: randomUUID() });
   expect(answer.status, answer.body).toBe(200);
   const cluster = (JSON.parse(answer.body) as { accepted: { cluster: string } }).accepted.cluster;

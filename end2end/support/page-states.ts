@@ -104,6 +104,9 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     // the stack's users have no role of Magnum; managed-clusters.spec.ts fills in the form
     { state: "not-permitted", user: "ada", path: path.managedClusters("create") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere) },
+    // managed-clusters-day-two.spec.ts has those of a cluster
+    { state: "error", user: "ada", path: path.managedClusters(nowhere, "upgrade") },
+    { state: "error", user: "ada", path: path.managedClusters(nowhere, "certificates") },
   ],
 });
 

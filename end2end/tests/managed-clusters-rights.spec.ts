@@ -54,6 +54,9 @@ async function force(api: PanelApi) {
     delete: { cluster, typed: name, options },
     enrol: { cluster },
     continue: { cluster },
+    upgrade: { cluster, template: randomUUID(), typed: name },
+    rotate_ca: { cluster, typed: name },
+    sign_certificate: { cluster, request: "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n" },
   };
   const answers: [string, Answer][] = [];
   for (const [call, request] of Object.entries(calls)) {

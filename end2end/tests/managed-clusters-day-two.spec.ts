@@ -1,0 +1,192 @@
+// Upgrades and certificates of clusters, on their pages and against the real Magnum with simulated drivers.
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/browser";
+import { createCluster, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
+import { PanelApi } from "../support/panel-api";
+import { signedIn, signIn } from "../support/sign-in";
+import { clustersPage, createColleague, createTenant, hasMagnum, removeTenant, type Tenant } from "../support/tenant";
+import { unique } from "../support/workloads";
+
+// only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
+test.skip(!hasMagnum, "the stack has no Magnum");
+
+/** The next minor version, and the templates of drivers that cannot do everything. */
+const NEXT = "kubernetes-1.32";
+const HEAT = "kubernetes-1.31-heat";
+const CLUSTER_API = "kubernetes-1.31-cluster-api";
+
+let tenant: Tenant;
+test.beforeAll(async () => {
+  tenant = await createTenant();
+});
+test.afterAll(() => removeTenant(tenant));
+
+const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
+const typed = (page: Page, name: string) => main(page).getByLabel(`Type ${name} to confirm`);
+const viewOf = (cluster: string, view: string) => `${clustersPage(tenant, cluster)}?view=${view}`;
+
+/** Makes a cluster that is complete. */
+async function complete(page: Page, name: string, template?: string): Promise<string> {
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, name, {}, template);
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  return cluster;
+}
+
+/** The page has no sideways scroll at the width of a telephone. */
+async function fitsOnATelephone(page: Page) {
+  await page.setViewportSize({ width: 390, height: 844 });
+  const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  expect(sideways).toBe(0);
+  await page.setViewportSize({ width: 1440, height: 900 });
+}
+
+/** The targets of an upgrade, as the page gets them. */
+async function targetsOf(api: PanelApi, cluster: string) {
+  const answer = await api.post("/api/managed_clusters/upgrade_options", { cluster, template: null });
+  expect(answer.status, answer.body).toBe(200);
+  return (JSON.parse(answer.body) as { targets: { id: string; name: string }[] }).targets;
+}
+
+async function fingerprintOf(api: PanelApi, cluster: string): Promise<string> {
+  const answer = await api.post("/api/managed_clusters/certificates", { cluster });
+  expect(answer.status, answer.body).toBe(200);
+  return (JSON.parse(answer.body) as { authority: { magnum: { fingerprint: string } } }).authority.magnum.fingerprint;
+}
+
+test("case_37 a cluster is upgraded to the next version after its checks and its name", async ({ page }) => {
+  const name = unique("upgrade");
+  const cluster = await complete(page, name);
+  await page.reload();
+  await main(page).getByRole("link", { name: "Upgrade", exact: true }).click();
+  await expect(page).toHaveURL(/view=upgrade$/);
+  await expect(title(page)).toHaveText("Upgrade cluster");
+  await expect(title(page)).toBeFocused();
+  const row = (template: string) => part(page, "targets").getByRole("row").filter({ has: page.getByRole("rowheader", { name: template, exact: true }) });
+  await expect(row(NEXT)).toContainText("Possible");
+  await expect(row(HEAT)).toContainText("choose a template of the same driver");
+  await isAccessible(page);
+  await main(page).getByLabel("Upgrade to").selectOption({ label: `${NEXT} (v1.32.1)` });
+  await expect(part(page, "effect")).toContainText("v1.32.1");
+  await expect(part(page, "checks")).toContainText("Kubernetes changes from");
+  await expect(part(page, "labels")).toContainText("kube_tag");
+  await isAccessible(page);
+  await fitsOnATelephone(page);
+  const send = main(page).getByRole("button", { name: "Upgrade cluster" });
+  await expect(send).toBeDisabled();
+  await typed(page, name).fill(`${name}-other`);
+  await expect(send).toBeDisabled();
+  // the server compares the name too
+  const api = await PanelApi.inProject(page, tenant.project);
+  const template = (await targetsOf(api, cluster)).find((one) => one.name === NEXT)?.id;
+  const forced = await api.post("/api/managed_clusters/upgrade", { cluster, template, typed: `${name}-other` });
+  expect(forced.body).toContain('"refused"');
+  await typed(page, name).fill(name);
+  await send.click();
+  await expect(page).toHaveURL(new RegExp(`${cluster}$`));
+  await expect(progress(page)).toBeVisible({ timeout: 30_000 });
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await expect(main(page).getByText("v1.32.1").first()).toBeVisible({ timeout: 60_000 });
+  // there is no way back
+  await page.goto(viewOf(cluster, "upgrade"));
+  await expect(row("kubernetes-1.31")).toContainText("is older than");
+});
+
+test("case_36 an upgrade that the driver refuses is not offered, with what to do instead", async ({ page }) => {
+  const name = unique("heat");
+  const cluster = await complete(page, name, HEAT);
+  await page.reload();
+  const disabled = main(page).locator("[data-action=upgrade]");
+  await expect(disabled).toHaveAttribute("aria-disabled", "true");
+  await expect(main(page).getByRole("link", { name: "Upgrade", exact: true })).toHaveCount(0);
+  await page.goto(viewOf(cluster, "upgrade"));
+  await expect(part(page, "refusal")).toContainText("Create a new cluster");
+  await expect(main(page).getByRole("button", { name: "Upgrade cluster" })).toHaveCount(0);
+  await isAccessible(page);
+  const api = await PanelApi.inProject(page, tenant.project);
+  const template = (await targetsOf(api, cluster)).find((one) => one.name === NEXT)?.id;
+  const forced = await api.post("/api/managed_clusters/upgrade", { cluster, template, typed: name });
+  expect(forced.body).toContain('"refused"');
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+});
+
+test("case_39 authorities that the driver cannot rotate stay, also if it is asked", async ({ page }) => {
+  const name = unique("capi");
+  const cluster = await complete(page, name, CLUSTER_API);
+  await main(page).getByRole("link", { name: "Certificates" }).click();
+  await expect(title(page)).toHaveText("Certificates");
+  await expect(part(page, "authority")).toContainText("Fingerprint (SHA-256)");
+  await expect(part(page, "authority")).toContainText(/\d+ days left/);
+  await expect(main(page).locator("[data-action=rotate-ca]")).toHaveAttribute("aria-disabled", "true");
+  await expect(part(page, "rotation")).toContainText("damage the cluster's record");
+  await isAccessible(page);
+  await fitsOnATelephone(page);
+  const api = await PanelApi.inProject(page, tenant.project);
+  const before = await fingerprintOf(api, cluster);
+  const forced = await api.post("/api/managed_clusters/rotate_ca", { cluster, typed: name });
+  expect(forced.body).toContain('"refused"');
+  expect(await fingerprintOf(api, cluster)).toBe(before);
+});
+
+test("case_40 authorities are rotated after the name, and have another fingerprint", async ({ page }) => {
+  const name = unique("rotate");
+  const cluster = await complete(page, name);
+  await page.goto(viewOf(cluster, "certificates"));
+  const api = await PanelApi.inProject(page, tenant.project);
+  const before = await fingerprintOf(api, cluster);
+  await expect(part(page, "authority")).toContainText(before);
+  const send = main(page).getByRole("button", { name: "Rotate authorities" });
+  await expect(part(page, "rotation")).toContainText("stops working at once");
+  await expect(send).toBeDisabled();
+  await typed(page, name).fill(name);
+  await send.click();
+  await expect(page).toHaveURL(new RegExp(`${cluster}$`));
+  await expect.poll(() => fingerprintOf(api, cluster), { timeout: 60_000 }).not.toBe(before);
+});
+
+test("case_42 a colleague learns who may read the authority, and signs nothing", async ({ page, browser }) => {
+  const cluster = await complete(page, unique("mine"));
+  const colleague = await createColleague(tenant, "member");
+  const other = await signedIn(browser, colleague, viewOf(cluster, "certificates"));
+  await expect(part(other, "authority")).toContainText("user who created it only");
+  await expect(part(other, "authority")).toContainText("The ID of that user is");
+  await expect(other.locator("[data-action=sign-certificate]")).toHaveAttribute("aria-disabled", "true");
+  await isAccessible(other);
+  const api = await PanelApi.inProject(other, tenant.project);
+  const request = "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n";
+  const forced = await api.post("/api/managed_clusters/sign_certificate", { cluster, request });
+  expect(forced.status, forced.body).toBe(403);
+  await other.context().close();
+});
+
+test("a certificate request is signed, and a private key is refused", async ({ page }) => {
+  const name = unique("sign");
+  const cluster = await complete(page, name);
+  const directory = mkdtempSync(join(tmpdir(), "portico-csr-"));
+  const [keyFile, requestFile] = [join(directory, "ops.key"), join(directory, "ops.csr")];
+  const words = ["req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", keyFile, "-out", requestFile, "-subj", "/CN=ops"];
+  execFileSync("openssl", words, { stdio: "ignore" });
+  const [key, request] = [readFileSync(keyFile, "utf8"), readFileSync(requestFile, "utf8")];
+  rmSync(directory, { recursive: true });
+  await page.goto(viewOf(cluster, "certificates"));
+  const field = main(page).getByLabel("Certificate request");
+  const send = main(page).getByRole("button", { name: "Sign request" });
+  await field.fill(`${request}${key}`);
+  await send.click();
+  await expect(part(page, "signing").getByRole("alert")).toContainText("private key, which is never sent");
+  await field.fill(request);
+  await send.click();
+  const signed = part(page, "signed");
+  await expect(signed).toContainText("CN=ops");
+  await isAccessible(page);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    signed.getByRole("link", { name: "Download certificate" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`${name}.crt`);
+  expect(readFileSync(await download.path(), "utf8")).toMatch(/^-----BEGIN CERTIFICATE-----/);
+});
