@@ -23,6 +23,29 @@ pub struct Present<'a> {
     pub health: Option<&'a HealthStatus>,
     /// Days until the certificate of the authority expires; `None`: not read.
     pub certificate_days: Option<i64>,
+    pub inside: &'a Inside,
+}
+
+/// What runs in a cluster, which only its own API knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inside {
+    /// Nodes that are not Ready.
+    pub unready_nodes: Reading<Vec<String>>,
+    /// PodDisruptionBudgets that permit no disruption, as `namespace/name`.
+    pub blocking_budgets: Reading<Vec<String>>,
+    /// Pods without a controller, as `namespace/name`.
+    pub bare_pods: Reading<Vec<String>>,
+}
+
+impl Default for Inside {
+    /// Returns that nothing was checked.
+    fn default() -> Self {
+        Self {
+            unready_nodes: Reading::NotChecked,
+            blocking_budgets: Reading::NotChecked,
+            bare_pods: Reading::NotChecked,
+        }
+    }
 }
 
 /// Returns the templates that the project may use. With drivers that take the version from the image, the
@@ -59,7 +82,7 @@ pub fn image_version(images: &[Image], wanted: &str) -> Option<String> {
     image?.kube_version().map(str::to_owned)
 }
 
-/// Checks an upgrade. What runs in the cluster is not checked: that needs access to its API.
+/// Checks an upgrade.
 pub async fn checks(
     clients: &Clients,
     token: &ScopedToken,
@@ -77,9 +100,9 @@ pub async fn checks(
             Some(HealthStatus::Unhealthy) => Reading::Known(false),
             _ => Reading::NotChecked,
         },
-        unready_nodes: Reading::NotChecked,
-        blocking_budgets: Reading::NotChecked,
-        bare_pods: Reading::NotChecked,
+        unready_nodes: present.inside.unready_nodes.clone(),
+        blocking_budgets: present.inside.blocking_budgets.clone(),
+        bare_pods: present.inside.bare_pods.clone(),
         removed_apis: Reading::NotChecked,
         surge: &surge,
         certificate_days: match present.certificate_days {

@@ -232,6 +232,7 @@ async fn check(
         cloud: target.cloud,
         health: found.health_status.as_ref(),
         certificate_days: None,
+        inside: &upgrades::Inside::default(),
     };
     Ok(upgrades::checks(clients, token, present, template).await)
 }

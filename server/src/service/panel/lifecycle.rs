@@ -208,7 +208,8 @@ impl Lifecycle for PanelService {
         cluster: Uuid,
         template: Option<Uuid>,
     ) -> Result<UpgradeOptions, UiError> {
-        self.ui(lifecycle::upgrade_options(&self.services, &self.caller, cluster, template).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::upgrade_options(services, clusters, caller, cluster, template).await)
     }
 
     async fn upgrade_cluster(

@@ -8,7 +8,7 @@ use portico_cluster_operations::{
     Clients,
     certificate::Certificate,
     mapping,
-    upgrades::{self, Present},
+    upgrades::{self, Inside, Present},
 };
 use portico_domain::panel::lifecycle::UpgradeTarget;
 use portico_lifecycle::{
@@ -108,8 +108,8 @@ impl Examination {
         })
     }
 
-    /// Returns the cluster for the checks.
-    pub fn present(&self) -> Present<'_> {
+    /// Returns the cluster for the checks; `inside` is what runs in it.
+    pub fn present<'a>(&'a self, inside: &'a Inside) -> Present<'a> {
         Present {
             cluster: &self.cluster,
             groups: &self.groups,
@@ -117,6 +117,7 @@ impl Examination {
             cloud: self.cloud,
             health: self.found.health_status.as_ref(),
             certificate_days: self.certificate_days,
+            inside,
         }
     }
 

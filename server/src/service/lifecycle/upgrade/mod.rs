@@ -1,5 +1,6 @@
 //! The upgrade of a cluster: what it can be upgraded to, what would change, and the request.
 mod examination;
+mod inside;
 mod options;
 mod request;
 #[cfg(test)]

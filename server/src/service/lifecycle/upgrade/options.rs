@@ -1,7 +1,11 @@
 //! What a cluster can be upgraded to, and what the upgrade to one template would do.
-use super::examination::{Examination, refusal};
+use super::{
+    examination::{Examination, refusal},
+    inside,
+};
 use crate::{
     caller::Caller,
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
@@ -9,7 +13,10 @@ use crate::{
     },
 };
 use jiff::Timestamp;
-use portico_cluster_operations::{Clients, upgrades};
+use portico_cluster_operations::{
+    Clients,
+    upgrades::{self, Inside},
+};
 use portico_domain::{
     identity::Named,
     panel::lifecycle::{ClusterAction, LabelDifference, UpgradeOptions, UpgradeReview},
@@ -27,16 +34,21 @@ use uuid::Uuid;
 /// `NotFound` if the project has no such cluster; else those of [`crate::service::lifecycle::list()`].
 pub async fn options(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
     template: Option<Uuid>,
 ) -> Result<UpgradeOptions, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    read(&access.clients, &viewer, cluster, template).await
+    let inside = match template {
+        Some(_) => inside::read(services, clusters, caller, cluster).await,
+        None => Inside::default(),
+    };
+    read(&access.clients, &viewer, cluster, template, &inside).await
 }
 
-/// Does the same with the clients of a cloud.
+/// Does the same with the clients of a cloud. `inside` is what runs in the cluster.
 ///
 /// # Errors
 /// As [`options()`].
@@ -45,10 +57,11 @@ pub async fn read(
     viewer: &Viewer,
     cluster: Uuid,
     template: Option<Uuid>,
+    inside: &Inside,
 ) -> Result<UpgradeOptions, ServiceError> {
     let examined = Examination::read(clients, viewer, cluster).await?;
     let review = match template.and_then(|id| examined.target(id)) {
-        Some(target) => review(clients, viewer, &examined, target).await,
+        Some(target) => review(clients, viewer, &examined, target, inside).await,
         None => None,
     };
     let present = &examined.cluster;
@@ -78,10 +91,12 @@ async fn review(
     viewer: &Viewer,
     examined: &Examination,
     target: &Template,
+    inside: &Inside,
 ) -> Option<UpgradeReview> {
     let (cluster, cloud) = (&examined.cluster, examined.cloud);
     let step = upgrade_to(cluster, target, cloud)?;
-    let checks = upgrades::checks(clients, &viewer.token, examined.present(), target).await;
+    let present = examined.present(inside);
+    let checks = upgrades::checks(clients, &viewer.token, present, target).await;
     let labels = label_changes(cluster, target, cloud);
     Some(UpgradeReview {
         target: examined.target_view(target)?,

@@ -6,7 +6,9 @@ use crate::service::lifecycle::{
     viewer::Viewer,
 };
 use app::error::UiErrorKind;
+use portico_cluster_operations::upgrades::Inside;
 use portico_domain::panel::lifecycle::{ChangeOutcome, CheckLevel, UpgradeOptions};
+use portico_lifecycle::preflight::Reading;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -50,7 +52,9 @@ async fn magnum(status: &str) -> ChangingMagnum {
 }
 
 async fn options(magnum: &ChangingMagnum, who: &Viewer, template: Option<Uuid>) -> UpgradeOptions {
-    read(&magnum.clients, who, CLUSTER, template).await.unwrap()
+    let inside = Inside::default();
+    let found = read(&magnum.clients, who, CLUSTER, template, &inside).await;
+    found.unwrap()
 }
 
 async fn sent(magnum: &ChangingMagnum, who: &Viewer, template: Uuid, typed: &str) -> Sent {
@@ -96,6 +100,25 @@ async fn the_review_has_the_checks_and_the_labels_that_the_driver_takes_over() {
     assert!(!levels.contains(&CheckLevel::Blocks), "{review:?}");
     assert!(review.can_be_sent(&found.upgrade, "shop", "shop"));
     assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn case_38_a_budget_that_permits_no_disruption_is_named_and_does_not_block() {
+    let magnum = magnum("CREATE_COMPLETE").await;
+    let inside = Inside {
+        blocking_budgets: Reading::Known(vec!["shop/web".to_owned()]),
+        ..Inside::default()
+    };
+    let ada = ada(&magnum);
+    let found = read(&magnum.clients, &ada, CLUSTER, Some(NEXT), &inside).await;
+    let found = found.unwrap();
+    let review = found.review.unwrap();
+    let mut checks = review.checks.iter();
+    let check = checks.find(|check| check.subject == "Disruption budgets");
+    let check = check.unwrap();
+    assert_eq!(check.level, CheckLevel::Warning);
+    assert!(check.text.contains("shop/web"), "{}", check.text);
+    assert!(review.can_be_sent(&found.upgrade, "shop", "shop"));
 }
 
 #[tokio::test]
@@ -175,7 +198,8 @@ async fn a_cluster_of_another_project_is_not_found() {
     other["project_id"] = json!("globex");
     let magnum = ChangingMagnum::start(vec![other], |request, _| reply(request)).await;
     let root = magnum.viewer("root", &["admin"]);
-    let found = read(&magnum.clients, &root, CLUSTER, None).await;
+    let inside = Inside::default();
+    let found = read(&magnum.clients, &root, CLUSTER, None, &inside).await;
     assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
     let found = send(&magnum.clients, &root, CLUSTER, NEXT, "shop").await;
     assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
