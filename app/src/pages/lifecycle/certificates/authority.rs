@@ -70,7 +70,7 @@ fn readers(is_own: bool, creator: String) -> AnyView {
 pub fn details(certificate: CertificateView, what: &'static str) -> AnyView {
     let (tone, validity) = validity(certificate.expiry, certificate.days_left);
     let fingerprint = certificate.fingerprint.clone();
-    let rows = vec![
+    let rows = [
         ("Subject", code(certificate.subject)),
         ("Issuer", code(certificate.issuer)),
         (

@@ -68,13 +68,22 @@ pub fn card(form: Form, effects: Vec<String>, refusal: Option<String>) -> AnyVie
         .map(|effect| view! { <li>{effect}</li> })
         .collect_view();
     let content = match refusal {
-        Some(reason) => view! {
-            <Banner tone=Tone::Info>{reason.clone()}</Banner>
-            <div>
-                <Why id="rotate-refusal" label=BUTTON reason action="rotate-ca" class="btn btn-danger" />
-            </div>
+        Some(reason) => {
+            let text = reason.clone();
+            view! {
+                <Banner tone=Tone::Info>{text}</Banner>
+                <div>
+                    <Why
+                        id="rotate-refusal"
+                        label=BUTTON
+                        reason
+                        action="rotate-ca"
+                        class="btn btn-danger"
+                    />
+                </div>
+            }
+            .into_any()
         }
-        .into_any(),
         None => confirmation(form),
     };
     view! {
