@@ -70,7 +70,7 @@ pub async fn heal(
     let found = magnum
         .cluster_named(&connection.token, &args.cluster)
         .await?;
-    let template = connection.template_of(&found).await;
+    let template = connection.template_of(&found).await?;
     let cluster = connection.model(&found, template.as_ref());
     let change = capability(
         cluster.driver,

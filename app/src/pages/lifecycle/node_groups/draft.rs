@@ -58,7 +58,7 @@ impl Texts {
     /// # Errors
     /// What cannot be read, as a sentence.
     pub fn change(&self, kind: &Kind) -> Result<NodeGroupChange, String> {
-        let bounds = || {
+        let bounds = || -> Result<(Option<u32>, Option<u32>), String> {
             Ok((
                 optional(&self.min, "The minimum")?,
                 optional(&self.max, "The maximum")?,

@@ -1,6 +1,6 @@
 //! The table of node groups, with what the viewer may do with each.
 use super::{draft::Kind, state::Groups};
-use crate::ui::{Button, ButtonKind, Card, Status, TableRegion, Tone, Why, icons};
+use crate::ui::{Button, ButtonKind, Card, Status, TableRegion, Tone, Why};
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::NodeGroupDetail;
 
