@@ -98,7 +98,7 @@ impl CommandError {
 
 /// Returns the innermost error: reqwest's own message says only that the request failed; the cause
 /// is at the end of the chain.
-fn innermost(error: &reqwest::Error) -> String {
+pub fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(deeper) = cause.source() {
         cause = deeper;

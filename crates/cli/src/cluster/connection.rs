@@ -79,6 +79,16 @@ impl Connection {
         })
     }
 
+    /// Returns how the user has signed in; `None`: the token was given.
+    pub fn choice(&self) -> Option<&CloudChoice> {
+        self.choice.as_ref()
+    }
+
+    /// Returns the gateway that the cloud is pinned to; `None`: the cloud is not pinned.
+    pub fn gateway(&self) -> Option<&Url> {
+        self.gateway.as_ref()
+    }
+
     /// Returns the address of a cluster's page in the panel; `None` if no gateway is known.
     pub fn page(&self, cluster: Uuid) -> Option<String> {
         let gateway = profile::display(self.gateway.as_ref()?);

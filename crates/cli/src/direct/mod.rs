@@ -3,6 +3,7 @@
 //!
 //! [`pin`] alone determines the addresses; [`settings`] determine who signs in.
 mod clouds_yaml;
+mod cluster_access;
 mod method;
 mod pin;
 mod refusals;
@@ -12,6 +13,7 @@ mod settings;
 mod sign_in;
 
 pub use crate::direct_error::DirectError;
+pub use cluster_access::pinned_access;
 pub use pin::{Pin, PinnedCluster};
 pub use services::{CloudAccess, CloudChoice, cloud_access};
 

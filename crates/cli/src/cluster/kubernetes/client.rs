@@ -1,0 +1,200 @@
+//! The client of an API server: plain JSON over HTTPS, within limits of time and size.
+use super::access::{Access, TokenSource};
+use super::error::ApiError;
+use crate::token_cache::Cached;
+use jiff::Timestamp;
+use reqwest::header::ACCEPT;
+use reqwest::redirect::Policy;
+use reqwest::tls::TlsInfo;
+use reqwest::{Certificate, Method};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::Mutex;
+use url::Url;
+
+/// Maximum time for an answer.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
+/// Maximum time for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum size of an answer.
+const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+/// Objects in one answer.
+const PAGE_SIZE: &str = "250";
+/// Maximum number of answers that make up a list.
+const MAX_PAGES: usize = 40;
+/// How long before its expiry a token is replaced.
+const RENEW_AHEAD_SECONDS: i64 = 60;
+
+/// A client of one API server with tokens of one user.
+pub struct Kubernetes {
+    http: reqwest::Client,
+    base: Url,
+    source: TokenSource,
+    token: Mutex<Cached>,
+}
+
+/// An answer, whatever its status.
+pub struct Answer {
+    pub status: u16,
+    /// Null if it is not JSON.
+    pub body: Value,
+    /// The server's certificate (DER); `None` over plain HTTP.
+    pub certificate: Option<Vec<u8>>,
+}
+
+impl Answer {
+    fn into_body(self) -> Result<Value, ApiError> {
+        if !(200..300).contains(&self.status) {
+            return Err(ApiError::of_answer(self.status, &self.body));
+        }
+        if self.body.is_null() {
+            return Err(ApiError::Malformed("it is not JSON"));
+        }
+        Ok(self.body)
+    }
+}
+
+impl Kubernetes {
+    /// Makes a client; sends no request yet. The authority of the cluster replaces the public ones.
+    ///
+    /// # Errors
+    /// [`ApiError::Client`] if the authority cannot be used.
+    pub fn new(access: &Access) -> Result<Self, ApiError> {
+        let failed = |error: reqwest::Error| ApiError::Client(error.to_string());
+        let mut builder = reqwest::Client::builder()
+            .user_agent(concat!("portico/", env!("CARGO_PKG_VERSION")))
+            // a redirect would send the token to its target
+            .redirect(Policy::none())
+            .timeout(ANSWER_TIMEOUT)
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tls_info(true);
+        if let Some(authority) = &access.authority {
+            builder = builder.tls_built_in_root_certs(false);
+            for certificate in Certificate::from_pem_bundle(authority.as_bytes()).map_err(failed)? {
+                builder = builder.add_root_certificate(certificate);
+            }
+        }
+        Ok(Self {
+            http: builder.build().map_err(failed)?,
+            base: access.api_url.clone(),
+            source: access.source.clone(),
+            token: Mutex::new(access.token.clone()),
+        })
+    }
+
+    /// Sends a GET, and returns the answer with any status.
+    ///
+    /// # Errors
+    /// If there is no answer, or no token.
+    pub async fn answer(&self, path: &str) -> Result<Answer, ApiError> {
+        self.send(Method::GET, path, &[], None).await
+    }
+
+    /// Reads an object.
+    ///
+    /// # Errors
+    /// If the API server cannot be asked or refuses.
+    pub async fn get(&self, path: &str) -> Result<Value, ApiError> {
+        self.send(Method::GET, path, &[], None).await?.into_body()
+    }
+
+    /// Reads all objects of a list; `query` selects them.
+    ///
+    /// # Errors
+    /// If the API server cannot be asked or refuses; [`ApiError::Malformed`] if the list does not end.
+    pub async fn list(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, ApiError> {
+        let mut items = Vec::new();
+        let mut next = String::new();
+        for _ in 0..MAX_PAGES {
+            let mut page = query.to_vec();
+            page.push(("limit", PAGE_SIZE));
+            if !next.is_empty() {
+                page.push(("continue", next.as_str()));
+            }
+            let answer = self.send(Method::GET, path, &page, None).await?;
+            let mut body = answer.into_body()?;
+            let found = body.get_mut("items").map(Value::take);
+            match found {
+                Some(Value::Array(found)) => items.extend(found),
+                // an empty list of Go
+                Some(Value::Null) => {}
+                _ => return Err(ApiError::Malformed("it is not a list")),
+            }
+            let token = body.pointer("/metadata/continue").and_then(Value::as_str);
+            next = token.unwrap_or_default().to_owned();
+            if next.is_empty() {
+                return Ok(items);
+            }
+        }
+        Err(ApiError::Malformed("the list does not end"))
+    }
+
+    /// Creates an object, and returns it.
+    ///
+    /// # Errors
+    /// If the API server cannot be asked or refuses.
+    pub async fn create(&self, path: &str, object: &Value) -> Result<Value, ApiError> {
+        let answer = self.send(Method::POST, path, &[], Some(object)).await?;
+        answer.into_body()
+    }
+
+    /// Deletes an object, with what belongs to it, without waiting for its end.
+    ///
+    /// # Errors
+    /// If the API server cannot be asked or refuses.
+    pub async fn delete(&self, path: &str) -> Result<(), ApiError> {
+        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
+                             "propagationPolicy": "Background"});
+        let answer = self.send(Method::DELETE, path, &[], Some(&options)).await?;
+        answer.into_body().map(drop)
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<Answer, ApiError> {
+        let token = self.token().await?;
+        let mut url = self.base.clone();
+        url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        let mut request = self
+            .http
+            .request(method, url)
+            .query(query)
+            .header(ACCEPT, "application/json")
+            .bearer_auth(token.expose_secret());
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let failed = |error: reqwest::Error| ApiError::of_transport(&error);
+        let mut response = request.send().await.map_err(failed)?;
+        let tls = response.extensions().get::<TlsInfo>();
+        let certificate = tls.and_then(TlsInfo::peer_certificate).map(<[u8]>::to_vec);
+        let status = response.status().as_u16();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if bytes.len() + chunk.len() > MAX_BODY_BYTES {
+                return Err(ApiError::Malformed("it is larger than 16 MiB"));
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Answer {
+            status,
+            body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+            certificate,
+        })
+    }
+
+    /// Returns the token, or another one shortly before its end.
+    async fn token(&self) -> Result<SecretString, ApiError> {
+        let mut token = self.token.lock().await;
+        let left = token.expires_at.as_second() - Timestamp::now().as_second();
+        if left < RENEW_AHEAD_SECONDS {
+            *token = self.source.token().await?;
+        }
+        Ok(token.token.clone())
+    }
+}
