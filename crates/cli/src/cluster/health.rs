@@ -101,7 +101,11 @@ async fn probe(address: &str) -> ProbeView {
     }
 }
 
-async fn connect(address: &str) -> Result<(), String> {
+/// Opens a connection to an address, and sends nothing.
+///
+/// # Errors
+/// The cause, in words.
+pub async fn connect(address: &str) -> Result<(), String> {
     let url: url::Url = address
         .parse()
         .map_err(|error| format!("{address}: {error}"))?;

@@ -18,6 +18,7 @@ mod follow;
 mod heal;
 mod health;
 mod kubeconfig;
+mod kubernetes;
 mod leftovers;
 mod nodegroups;
 mod nodes;
@@ -31,6 +32,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 mod upgrade;
+mod validate;
 mod views;
 mod wait;
 
@@ -133,6 +135,9 @@ async fn dispatch(
         }
         (ClusterCommand::Health(args), _) => {
             return health::health(connection, console, args).await;
+        }
+        (ClusterCommand::Validate(args), _) => {
+            return validate::validate(connection, console, args).await;
         }
         (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
         (ClusterCommand::Leftovers(args), _) => {

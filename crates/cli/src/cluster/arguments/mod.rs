@@ -15,6 +15,7 @@ use super::nodes::NodesCommand;
 use super::quota::QuotaArgs;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
+use super::validate::ValidateArgs;
 use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use portico_cluster_operations::Drivers;
@@ -94,6 +95,7 @@ pub enum ClusterCommand {
     #[command(subcommand)]
     Template(TemplateCommand),
     Health(HealthArgs),
+    Validate(ValidateArgs),
     Export(ExportArgs),
 }
 
@@ -116,6 +118,7 @@ impl ClusterCommand {
             Self::Credential(CredentialCommand::Rotate(args)) => &args.shared,
             Self::Template(command) => command.shared(),
             Self::Health(args) => &args.shared,
+            Self::Validate(args) => &args.shared,
             Self::Export(args) => &args.shared,
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,

@@ -1,0 +1,183 @@
+mod api_server;
+mod meaning;
+
+use super::*;
+use crate::cluster::tests::Buffer;
+use api_server::ApiServer;
+use clap::Parser;
+use portico_domain::identity::{Named, User};
+
+#[derive(Parser)]
+struct Program {
+    #[command(flatten)]
+    args: ValidateArgs,
+}
+
+/// What a validation wrote, and its exit code.
+struct Ran {
+    code: u8,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn part(&self, name: &str) -> Value {
+        let report: Value = serde_json::from_str(&self.out).unwrap();
+        let parts = report["parts"].as_array().unwrap();
+        let found = parts.iter().find(|part| part["part"] == name);
+        found.cloned().unwrap_or(Value::Null)
+    }
+}
+
+fn alice() -> User {
+    User {
+        id: "u1".to_owned(),
+        name: "alice".to_owned(),
+        domain: Named {
+            id: "default".to_owned(),
+            name: "Default".to_owned(),
+        },
+    }
+}
+
+fn cluster(changes: &[(&str, Value)]) -> Cluster {
+    let mut object = json!({"uuid": "900e3758-8071-430e-a8cf-5c48f428dc0e", "name": "shop",
+                            "status": "CREATE_COMPLETE", "health_status": "HEALTHY",
+                            "master_count": 1, "node_count": 1});
+    for (key, value) in changes {
+        object[*key] = value.clone();
+    }
+    serde_json::from_value(object).unwrap()
+}
+
+async fn run(access: Result<Access, AccessError>, cluster: &Cluster, more: &[&str]) -> Ran {
+    let (out, err) = (Buffer::default(), Buffer::default());
+    let mut console = Console {
+        out: Box::new(out.clone()),
+        err: Box::new(err.clone()),
+        read_line: None,
+        is_terminal: false,
+    };
+    let words = ["validate", "shop", "-o", "json", "--timeout", "1s"];
+    let words = words.iter().chain(more).copied();
+    let args = Program::try_parse_from(words).unwrap().args;
+    let pause = Duration::from_millis(5);
+    let code = check(&mut console, &args, cluster, access, pause).await;
+    Ran {
+        code: code.unwrap(),
+        out: out.text(),
+        err: err.text(),
+    }
+}
+
+/// The certificates of a server without TLS are not seen.
+const PLAIN: &str = "certificates";
+
+#[tokio::test]
+async fn a_cluster_that_works_is_valid() {
+    let server = ApiServer::start().await;
+    let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert!(ran.err.contains("shop is valid"), "{}", ran.err);
+    for part in ["api", "magnum", "nodes", "dns", "authentication"] {
+        assert_eq!(ran.part(part)["result"], "ok", "{part}");
+    }
+    assert_eq!(ran.part(PLAIN)["result"], "waived");
+    assert_eq!(ran.part("volume"), Value::Null);
+    assert!(server.made().is_empty());
+}
+
+#[tokio::test]
+async fn a_part_that_is_absent_is_an_error_until_it_is_left_out() {
+    let server = ApiServer::start().await;
+    server.remove("/api/v1/namespaces/kube-system/pods");
+    let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("dns")["result"], "not_checked");
+    let waived = ["--waive", "certificates,dns"];
+    let ran = run(Ok(server.access()), &cluster(&[]), &waived).await;
+    assert_eq!(ran.code, 0, "{}", ran.out);
+}
+
+#[tokio::test]
+async fn what_full_makes_is_deleted() {
+    let server = ApiServer::start().await;
+    let words = ["--full", "--waive", PLAIN];
+    let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    for part in ["volume", "load-balancer", "cleanup"] {
+        assert_eq!(ran.part(part)["result"], "ok", "{part}: {}", ran.out);
+    }
+    let detail = ran.part("load-balancer")["detail"].to_string();
+    assert!(detail.contains("203.0.113.7"), "{detail}");
+    let mut kinds = server.made();
+    kinds.sort();
+    let expected = ["Namespace", "PersistentVolumeClaim", "Pod", "Service"];
+    assert_eq!(kinds, expected);
+    assert!(!server.has_namespace());
+}
+
+#[tokio::test]
+async fn a_load_balancer_without_an_address_fails_and_its_namespace_is_deleted() {
+    let server = ApiServer::start().await;
+    server.withhold_addresses();
+    let words = ["--full", "--waive", "certificates,volume"];
+    let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("load-balancer")["result"], "failed");
+    let detail = ran.part("load-balancer")["detail"].to_string();
+    assert!(detail.contains("no quota"), "{detail}");
+    assert_eq!(ran.part("volume")["result"], "waived");
+    assert_eq!(ran.part("cleanup")["result"], "ok");
+    assert_eq!(server.made(), ["Namespace", "Service"]);
+    assert!(!server.has_namespace());
+}
+
+#[tokio::test]
+async fn a_user_who_may_not_make_a_namespace_makes_nothing() {
+    let server = ApiServer::start().await;
+    server.remove("POST /api/v1/namespaces");
+    let words = ["--full", "--waive", PLAIN];
+    let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("volume")["result"], "not_checked");
+    assert_eq!(ran.part("cleanup"), Value::Null);
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_accepted_is_a_fault_of_the_authentication() {
+    let server = ApiServer::start().await;
+    server.refuse_tokens();
+    let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("api")["result"], "ok");
+    assert_eq!(ran.part("authentication")["result"], "failed");
+    assert_eq!(ran.part("nodes")["result"], "not_checked");
+}
+
+#[tokio::test]
+async fn an_api_server_that_does_not_answer_fails_and_nothing_else_is_checked() {
+    portico_runtime::install_crypto_provider();
+    // a port that was free a moment ago
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    let access = Access::given(&address, alice());
+    let ran = run(Ok(access), &cluster(&[]), &["--full"]).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("api")["result"], "failed");
+    assert_eq!(ran.part("magnum")["result"], "ok");
+    for part in ["nodes", "dns", "authentication", "certificates", "volume"] {
+        assert_eq!(ran.part(part)["result"], "not_checked", "{part}");
+    }
+}
+
+#[tokio::test]
+async fn without_access_the_next_step_is_named() {
+    let ran = run(Err(AccessError::NoSession), &cluster(&[]), &[]).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("magnum")["result"], "ok");
+    let detail = ran.part("nodes")["detail"].to_string();
+    assert!(detail.contains("portico login"), "{detail}");
+    assert!(ran.err.contains("--waive api,nodes,dns"), "{}", ran.err);
+}
