@@ -28,4 +28,5 @@ mod templates;
 mod tenant;
 mod tokens;
 mod upgrade;
+mod validate;
 mod waiting;

@@ -21,7 +21,7 @@ async fn portico(tenant: &Tenant, words: &[&str]) -> CommandOutput {
 }
 
 /// Signs in, which pins the gateway and the clusters that it lists.
-async fn log_in(tenant: &Tenant) -> CommandOutput {
+pub async fn log_in(tenant: &Tenant) -> CommandOutput {
     let url = tenant.env.get("PORTICO_URL").unwrap();
     let mut words = vec!["login", "--cloud", CLOUD, url];
     if let Some(file) = tenant.env.optional("PORTICO_CA_FILE") {
