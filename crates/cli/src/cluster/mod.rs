@@ -23,6 +23,7 @@ mod leftovers;
 mod nodegroups;
 mod nodes;
 mod part;
+mod preconfigure;
 mod quota;
 mod read;
 mod review;
@@ -57,9 +58,10 @@ async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, Clus
     // before the sign-in: a file names cloud and project, and may be invalid
     let specification = specification(command)?;
     let shared = command.shared();
-    let choice = match &specification {
-        Some(specification) => specification.choice(shared)?,
-        None => choice(shared),
+    let choice = match (&specification, command) {
+        (Some(specification), _) => specification.choice(shared)?,
+        (None, ClusterCommand::Preconfigure(args)) => args.choice()?,
+        (None, _) => choice(shared),
     };
     let mut connection = Connection::open(choice, shared.drivers()).await?;
     let attempts = Attempts::of_user()?;
@@ -135,6 +137,9 @@ async fn dispatch(
         }
         (ClusterCommand::Health(args), _) => {
             return health::health(connection, console, args).await;
+        }
+        (ClusterCommand::Preconfigure(args), _) => {
+            return preconfigure::preconfigure(connection, console, args).await;
         }
         (ClusterCommand::Validate(args), _) => {
             return validate::validate(connection, console, args).await;

@@ -15,7 +15,7 @@ mod sign_in;
 pub use crate::direct_error::DirectError;
 pub use cluster_access::pinned_access;
 pub use pin::{Pin, PinnedCluster};
-pub use services::{CloudAccess, CloudChoice, cloud_access};
+pub use services::{CloudAccess, CloudChoice, cloud_access, identity};
 
 use super::{
     error::CommandError,

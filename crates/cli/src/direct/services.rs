@@ -5,6 +5,7 @@ use super::settings::{self, Settings};
 use super::sign_in::SignIn;
 use crate::direct_error::DirectError;
 use crate::{error::CommandError, private_file, terminal::is_interactive};
+use portico_domain::identity::Identity;
 use portico_openstack::rest::{RestClient, ScopedToken, ServiceOptions};
 use url::Url;
 
@@ -34,20 +35,12 @@ pub struct CloudAccess {
 /// # Errors
 /// If no credentials are configured, or Keystone refuses them or does not respond.
 pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandError> {
-    let variables = settings::variables();
-    let of_environment = || settings::cloud_of_environment(&variables);
-    let cloud = choice.cloud.clone().or_else(of_environment);
-    let cloud = cloud.ok_or(DirectError::NoSettings)?;
-    let mut settings = Settings::load(&cloud, variables)?;
-    if let Some(project) = &choice.project {
-        settings.choose_project(project);
-    }
-    let pinned = Pin::find(&cloud)?;
-    let gateway = pinned.as_ref().map(|pin| pin.gateway.clone());
-    let pin = match pinned {
-        Some(pin) => pin,
-        None => unpinned(&cloud, &settings)?,
-    };
+    let Described {
+        cloud,
+        settings,
+        pin,
+        gateway,
+    } = described(choice)?;
     let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
     let client = sign_in.client().clone();
     let cached = KeystoneSession::new(sign_in)?.token().await?;
@@ -66,6 +59,55 @@ pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandEr
         rest: rest.map_err(DirectError::from)?,
         gateway,
         cloud,
+    })
+}
+
+/// Signs in, and returns the user with the roles in the project, as Keystone has them now.
+///
+/// # Errors
+/// As [`cloud_access`].
+pub async fn identity(choice: &CloudChoice) -> Result<Identity, CommandError> {
+    let described = described(choice)?;
+    let sign_in = SignIn::new(&described.pin, &described.settings, is_interactive())?;
+    let client = sign_in.client().clone();
+    let cached = KeystoneSession::new(sign_in)?.token().await?;
+    let details = client.validate(&cached.token).await;
+    let details = details.map_err(|source| DirectError::Keystone {
+        keystone: described.pin.auth_url.to_string(),
+        source,
+    })?;
+    Ok(details.identity)
+}
+
+/// A cloud as the user's settings and its pin describe it.
+struct Described {
+    cloud: String,
+    settings: Settings,
+    pin: Pin,
+    /// `None`: the cloud is not pinned.
+    gateway: Option<Url>,
+}
+
+fn described(choice: &CloudChoice) -> Result<Described, CommandError> {
+    let variables = settings::variables();
+    let of_environment = || settings::cloud_of_environment(&variables);
+    let cloud = choice.cloud.clone().or_else(of_environment);
+    let cloud = cloud.ok_or(DirectError::NoSettings)?;
+    let mut settings = Settings::load(&cloud, variables)?;
+    if let Some(project) = &choice.project {
+        settings.choose_project(project);
+    }
+    let pinned = Pin::find(&cloud)?;
+    let gateway = pinned.as_ref().map(|pin| pin.gateway.clone());
+    let pin = match pinned {
+        Some(pin) => pin,
+        None => unpinned(&cloud, &settings)?,
+    };
+    Ok(Described {
+        cloud,
+        settings,
+        pin,
+        gateway,
     })
 }
 

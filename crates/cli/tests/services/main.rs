@@ -20,6 +20,7 @@ mod node_groups;
 mod nodes;
 mod outages;
 mod panel;
+mod preconfigure;
 mod rights;
 mod service_proxy;
 mod stand_in;

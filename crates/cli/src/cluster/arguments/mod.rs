@@ -12,6 +12,7 @@ use super::kubeconfig::KubeconfigArgs;
 use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::nodes::NodesCommand;
+use super::preconfigure::PreconfigureArgs;
 use super::quota::QuotaArgs;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
@@ -96,6 +97,7 @@ pub enum ClusterCommand {
     Template(TemplateCommand),
     Health(HealthArgs),
     Validate(ValidateArgs),
+    Preconfigure(PreconfigureArgs),
     Export(ExportArgs),
 }
 
@@ -119,6 +121,7 @@ impl ClusterCommand {
             Self::Template(command) => command.shared(),
             Self::Health(args) => &args.shared,
             Self::Validate(args) => &args.shared,
+            Self::Preconfigure(args) => &args.shared,
             Self::Export(args) => &args.shared,
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,

@@ -133,3 +133,35 @@ async fn a_token_that_ends_while_a_command_waits_leads_to_the_command_that_resum
         }
     }
 }
+
+#[tokio::test]
+async fn what_the_cloud_lacks_is_listed_by_who_can_provide_it() {
+    let (machine, cloud) = (Machine::new(), StandIn::with(Vec::new()).await);
+    // this cloud has Magnum only
+    let ran = machine.run(&cloud, &["preconfigure"], None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    for part in [
+        "For the operator of the cloud:",
+        "offer Nova",
+        "such as small",
+    ] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let path = machine.file("other.yaml", "kind: Bootstrap\nspec: {}\n");
+    let ran = machine
+        .run(&cloud, &["preconfigure", "-f", &path], None)
+        .await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("apiVersion"), "{}", ran.err);
+    let text = "apiVersion: portico.dev/v1alpha1\nkind: Bootstrap\nspec: {template: none}\n";
+    let path = machine.file("bootstrap.yaml", text);
+    let words = ["preconfigure", "-f", &path, "-o", "json"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let checks = ran.json()["checks"].clone();
+    let mut checks = checks.as_array().unwrap().iter();
+    let template = checks.find(|one| one["check"] == "Template").unwrap();
+    assert_eq!(template["result"], "missing");
+    assert_eq!(template["task"]["assignee"], "operator");
+    assert!(cloud.calls().is_empty());
+}
