@@ -27,6 +27,7 @@ mod preconfigure;
 mod quota;
 mod read;
 mod review;
+mod services;
 mod specification;
 mod steps;
 mod templates;
@@ -137,6 +138,9 @@ async fn dispatch(
         }
         (ClusterCommand::Health(args), _) => {
             return health::health(connection, console, args).await;
+        }
+        (ClusterCommand::Services(command), _) => {
+            return services::run(command, connection, console).await;
         }
         (ClusterCommand::Preconfigure(args), _) => {
             return preconfigure::preconfigure(connection, console, args).await;

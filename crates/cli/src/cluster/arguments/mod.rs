@@ -14,6 +14,7 @@ use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::nodes::NodesCommand;
 use super::preconfigure::PreconfigureArgs;
 use super::quota::QuotaArgs;
+use super::services::ServicesCommand;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::validate::ValidateArgs;
@@ -98,6 +99,9 @@ pub enum ClusterCommand {
     Health(HealthArgs),
     Validate(ValidateArgs),
     Preconfigure(PreconfigureArgs),
+    /// Show which managed services run in a cluster: monitoring, logging, registry, ingress
+    #[command(subcommand)]
+    Services(ServicesCommand),
     Export(ExportArgs),
 }
 
@@ -122,6 +126,7 @@ impl ClusterCommand {
             Self::Health(args) => &args.shared,
             Self::Validate(args) => &args.shared,
             Self::Preconfigure(args) => &args.shared,
+            Self::Services(command) => command.shared(),
             Self::Export(args) => &args.shared,
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,
