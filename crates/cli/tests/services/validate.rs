@@ -1,4 +1,4 @@
-//! `portico cluster validate`: with a simulated cluster, and with one that answers.
+//! `portico cluster validate` and `services`: with a simulated cluster, and with one that answers.
 use crate::panel::Panel;
 use crate::story::log_in;
 use crate::tenant::{FULL, Tenant, json};
@@ -91,6 +91,15 @@ async fn an_enrolled_cluster_is_checked_with_the_users_own_token() {
         let ran = tenant.cluster(&["validate", &name]).await;
         assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
         assert!(ran.out.contains("not checked"), "{}", ran.out);
+
+        // nothing is deployed in it, and a developer may not list all namespaces
+        let ran = tenant.cluster(&["services", "list", &name]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        for service in ["monitoring", "logging", "registry", "ingress"] {
+            assert!(ran.out.contains(service), "{}", ran.out);
+        }
+        let words = ["services", "status", &name, "ingress"];
+        assert_eq!(tenant.cluster(&words).await.code, 1);
 
         let words = ["delete", &name, "--yes", "--wait", "--timeout", "60s"];
         assert_eq!(tenant.cluster(&words).await.code, 0);

@@ -30,7 +30,7 @@ impl ApiError {
     /// Returns the error for a request without an answer.
     pub fn of_transport(error: &reqwest::Error) -> Self {
         let first: &dyn Error = error;
-        let mut chain = std::iter::successors(Some(first), |one| one.source());
+        let mut chain = std::iter::successors(Some(first), |&one| one.source());
         if chain.any(|one| one.to_string().contains("peer certificate")) {
             Self::Certificate(innermost(error))
         } else {

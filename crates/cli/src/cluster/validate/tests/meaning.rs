@@ -87,7 +87,7 @@ fn the_cluster_must_see_the_user_of_the_cloud() {
 }
 
 #[test]
-fn a_cluster_without_the_review_is_told_apart_from_a_refused_token() {
+fn a_cluster_without_the_review_differs_from_one_that_refuses_the_token() {
     let absent = no_review(&ApiError::NotFound("selfsubjectreviews".to_owned()));
     assert_eq!(absent.outcome, Outcome::NotChecked);
     assert!(absent.text.contains("1.27"), "{absent:?}");
