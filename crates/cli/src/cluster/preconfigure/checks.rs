@@ -1,6 +1,6 @@
 //! The checks, from what the cloud has and what is needed.
 use super::document::Bootstrap;
-use super::facts::Facts;
+use super::inventory::Inventory;
 use super::lookup::{Found, any, find, named};
 use super::report::{Check, Task};
 use super::roles::roles;
@@ -24,25 +24,25 @@ const REQUIRED: [Service; 4] = [
 const DNS: &[&str] = &["dns"];
 
 /// Runs all checks.
-pub fn run(facts: &Facts, wanted: &Bootstrap) -> Vec<Check> {
-    let mut checks = catalogue(facts, wanted);
-    checks.push(external_network(facts, wanted));
-    let (template, found) = template(facts, wanted);
+pub fn run(inventory: &Inventory, wanted: &Bootstrap) -> Vec<Check> {
+    let mut checks = catalogue(inventory, wanted);
+    checks.push(external_network(inventory, wanted));
+    let (template, found) = template(inventory, wanted);
     checks.push(template);
     checks.extend(values_of_template(found, wanted));
-    checks.extend(flavors(facts, wanted));
-    checks.push(image(facts, wanted));
-    checks.push(key_pair(facts, wanted));
-    checks.extend(quota(facts, wanted, found));
-    checks.extend(roles(facts));
+    checks.extend(flavors(inventory, wanted));
+    checks.push(image(inventory, wanted));
+    checks.push(key_pair(inventory, wanted));
+    checks.extend(quota(inventory, wanted, found));
+    checks.extend(roles(inventory));
     checks
 }
 
-fn catalogue(facts: &Facts, wanted: &Bootstrap) -> Vec<Check> {
+fn catalogue(inventory: &Inventory, wanted: &Bootstrap) -> Vec<Check> {
     const SUBJECT: &str = "Catalogue";
     let region = wanted.region.as_deref();
     let has = |types: &[&str]| {
-        facts.endpoints.iter().any(|endpoint| {
+        inventory.endpoints.iter().any(|endpoint| {
             types.contains(&endpoint.service_type.as_str())
                 && (region.is_none() || endpoint.region.as_deref() == region)
         })
@@ -89,15 +89,15 @@ fn catalogue(facts: &Facts, wanted: &Bootstrap) -> Vec<Check> {
     checks
 }
 
-fn external_network(facts: &Facts, wanted: &Bootstrap) -> Check {
+fn external_network(inventory: &Inventory, wanted: &Bootstrap) -> Check {
     const SUBJECT: &str = "External network";
     let task = || Task::operators("share an external network with this project");
     let Some(name) = &wanted.external_network else {
         let what = "external network";
-        return any(SUBJECT, &facts.networks, first_external, what, task());
+        return any(SUBJECT, &inventory.networks, first_external, what, task());
     };
     let key = |one: &Network| (one.id.clone(), one.name.clone());
-    named(SUBJECT, &facts.networks, name, key, task(), |network| {
+    named(SUBJECT, &inventory.networks, name, key, task(), |network| {
         if network.is_external {
             Check::ok(SUBJECT, format!("{name} leads out of the cloud"))
         } else {
@@ -117,7 +117,10 @@ fn first_external(listing: &Listing<Network>) -> Option<String> {
 }
 
 /// Returns the check, and the template that is named.
-fn template<'a>(facts: &'a Facts, wanted: &Bootstrap) -> (Check, Option<&'a ClusterTemplate>) {
+fn template<'a>(
+    inventory: &'a Inventory,
+    wanted: &Bootstrap,
+) -> (Check, Option<&'a ClusterTemplate>) {
     const SUBJECT: &str = "Template";
     let task = || {
         Task::operators(
@@ -129,14 +132,14 @@ fn template<'a>(facts: &'a Facts, wanted: &Bootstrap) -> (Check, Option<&'a Clus
             listing.items.first().map(|template| template.name.clone())
         };
         return (
-            any(SUBJECT, &facts.templates, first, "template", task()),
+            any(SUBJECT, &inventory.templates, first, "template", task()),
             None,
         );
     };
     let key = |one: &ClusterTemplate| (one.uuid.to_string(), one.name.clone());
     let ok = |_: &ClusterTemplate| Check::ok(SUBJECT, format!("{name} exists"));
-    let check = named(SUBJECT, &facts.templates, name, key, task(), ok);
-    let listed = facts.templates.as_ref().ok();
+    let check = named(SUBJECT, &inventory.templates, name, key, task(), ok);
+    let listed = inventory.templates.as_ref().ok();
     let found = listed.and_then(|listing| match find(listing, name, key) {
         Found::One(template) => Some(template),
         _ => None,
@@ -181,7 +184,7 @@ fn values_of_template(template: Option<&ClusterTemplate>, wanted: &Bootstrap) ->
     checks
 }
 
-fn flavors(facts: &Facts, wanted: &Bootstrap) -> Vec<Check> {
+fn flavors(inventory: &Inventory, wanted: &Bootstrap) -> Vec<Check> {
     const SUBJECT: &str = "Flavor";
     let task = || {
         Task::operators(format!(
@@ -197,13 +200,19 @@ fn flavors(facts: &Facts, wanted: &Bootstrap) -> Vec<Check> {
             let found = listing.items.iter().find(|flavor| is_sufficient(flavor));
             found.map(|flavor| flavor.name.clone())
         };
-        let check = any(SUBJECT, &facts.flavors, first, "flavor for a node", task());
+        let check = any(
+            SUBJECT,
+            &inventory.flavors,
+            first,
+            "flavor for a node",
+            task(),
+        );
         return vec![check];
     }
     let check = |name: &String| {
         named(
             SUBJECT,
-            &facts.flavors,
+            &inventory.flavors,
             name,
             key_of_flavor,
             task(),
@@ -232,7 +241,7 @@ fn is_sufficient(flavor: &Flavor) -> bool {
     !flavor.disabled && vcpus >= MIN_FLAVOR.vcpus && flavor.ram >= MIN_FLAVOR.ram_mib
 }
 
-fn image(facts: &Facts, wanted: &Bootstrap) -> Check {
+fn image(inventory: &Inventory, wanted: &Bootstrap) -> Check {
     const SUBJECT: &str = "Image";
     let Some(name) = &wanted.image else {
         let first = |listing: &Listing<Image>| {
@@ -244,13 +253,13 @@ fn image(facts: &Facts, wanted: &Bootstrap) -> Check {
         };
         let task = Task::operators("upload an image for Kubernetes, with the property os_distro");
         let what = "image with the property os_distro";
-        return any(SUBJECT, &facts.images, first, what, task);
+        return any(SUBJECT, &inventory.images, first, what, task);
     };
     let task = Task::operators(format!(
         "upload the image {name}, or share it with this project"
     ));
     let key = |one: &Image| (one.id.clone(), one.name.clone());
-    named(SUBJECT, &facts.images, name, key, task, |image| {
+    named(SUBJECT, &inventory.images, name, key, task, |image| {
         let Some(distribution) = image.os_distro() else {
             let task = Task::operators(format!(
                 "openstack image set --property os_distro=DISTRIBUTION {}",
@@ -268,7 +277,7 @@ fn image(facts: &Facts, wanted: &Bootstrap) -> Check {
     })
 }
 
-fn key_pair(facts: &Facts, wanted: &Bootstrap) -> Check {
+fn key_pair(inventory: &Inventory, wanted: &Bootstrap) -> Check {
     const SUBJECT: &str = "Key pair";
     let make = |name: &str| {
         Task::yours(format!(
@@ -281,26 +290,30 @@ fn key_pair(facts: &Facts, wanted: &Bootstrap) -> Check {
         };
         return any(
             SUBJECT,
-            &facts.key_pairs,
+            &inventory.key_pairs,
             first,
             "key pair of yours",
             make("NAME"),
         );
     };
     let key = |one: &KeyPair| (one.name.clone(), one.name.clone());
-    named(SUBJECT, &facts.key_pairs, name, key, make(name), |_| {
+    named(SUBJECT, &inventory.key_pairs, name, key, make(name), |_| {
         Check::ok(SUBJECT, format!("{name} exists"))
     })
 }
 
 /// Compares one cluster with the quotas; a node per group more, for a later upgrade, is a warning.
-fn quota(facts: &Facts, wanted: &Bootstrap, template: Option<&ClusterTemplate>) -> Vec<Check> {
+fn quota(
+    inventory: &Inventory,
+    wanted: &Bootstrap,
+    template: Option<&ClusterTemplate>,
+) -> Vec<Check> {
     const SUBJECT: &str = "Quota";
     let label = |key: &str| template.and_then(|template| template.labels.get(key));
     let boot = label("boot_volume_size").and_then(|size| size.parse().ok());
     let group = |replicas: Option<u32>, flavor: &Option<String>| GroupSize {
         nodes: replicas.unwrap_or(1).into(),
-        flavor: size(facts, flavor.as_deref()),
+        flavor: size(inventory, flavor.as_deref()),
         boot_volume_gib: boot.unwrap_or_default(),
         ..GroupSize::default()
     };
@@ -317,7 +330,7 @@ fn quota(facts: &Facts, wanted: &Bootstrap, template: Option<&ClusterTemplate>) 
     };
     let more = surge(&[control_plane, workers]);
     let mut checks = Vec::new();
-    for projection in project(&facts.usages, &creation(&cluster), &more) {
+    for projection in project(&inventory.usages, &creation(&cluster), &more) {
         let task = || Task::operators(format!("raise the quota of {}", projection.resource.name()));
         let sentence = projection.sentence();
         match projection.fit {
@@ -339,8 +352,8 @@ fn quota(facts: &Facts, wanted: &Bootstrap, template: Option<&ClusterTemplate>) 
 }
 
 /// The size of a flavor; the smallest for a node where it is not known.
-fn size(facts: &Facts, name: Option<&str>) -> FlavorSize {
-    let (Some(name), Ok(listing)) = (name, &facts.flavors) else {
+fn size(inventory: &Inventory, name: Option<&str>) -> FlavorSize {
+    let (Some(name), Ok(listing)) = (name, &inventory.flavors) else {
         return MIN_FLAVOR;
     };
     match find(listing, name, key_of_flavor) {

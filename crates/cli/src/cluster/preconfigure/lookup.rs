@@ -1,5 +1,5 @@
 //! Things of a cloud by their names or IDs.
-use super::facts::Read;
+use super::inventory::Read;
 use super::report::{Check, Task};
 use portico_openstack::rest::Listing;
 

@@ -1,7 +1,7 @@
 //! `portico cluster preconfigure`: whether a cloud has what clusters need. It changes nothing.
 mod checks;
 mod document;
-mod facts;
+mod inventory;
 mod lookup;
 mod report;
 mod roles;
@@ -18,7 +18,7 @@ use crate::direct::CloudChoice;
 use crate::output::{self, OutputFormat};
 use clap::Args;
 use document::Bootstrap;
-use facts::Facts;
+use inventory::Inventory;
 use report::Check;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -87,8 +87,8 @@ pub async fn preconfigure(
     args: &PreconfigureArgs,
 ) -> Result<u8, ClusterError> {
     let wanted = args.wanted()?;
-    let facts = Facts::read(connection).await?;
-    let checks = checks::run(&facts, wanted);
+    let inventory = Inventory::read(connection).await?;
+    let checks = checks::run(&inventory, wanted);
     let report = Report {
         cloud: connection.cloud.clone(),
         project_id: connection.token.project_id.clone(),

@@ -1,12 +1,12 @@
 //! The roles of the user: Magnum's, and those to which rights in clusters are bound.
-use super::facts::Facts;
+use super::inventory::Inventory;
 use super::report::{Assignee, Check, Task};
 use portico_lifecycle::rights::{Call, Caller, Owner, Permission, permission};
 
 /// Checks the roles. Operators override policies, so Magnum's own answer decides in the end.
-pub fn roles(facts: &Facts) -> Vec<Check> {
+pub fn roles(inventory: &Inventory) -> Vec<Check> {
     const SUBJECT: &str = "Roles";
-    let identity = match &facts.identity {
+    let identity = match &inventory.identity {
         Ok(identity) => identity,
         Err(cause) => return vec![Check::not_checked(SUBJECT, cause.clone())],
     };

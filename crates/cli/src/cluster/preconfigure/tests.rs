@@ -1,6 +1,6 @@
 use super::checks;
 use super::document::{Bootstrap, Nodes};
-use super::facts::{Facts, Read};
+use super::inventory::{Inventory, Read};
 use super::report::{Check, Outcome, is_ready};
 use portico_domain::identity::{Identity, Named, User};
 use portico_lifecycle::quota::{Limit, Resource, Usage};
@@ -24,7 +24,7 @@ fn named(name: &str) -> Named {
 }
 
 /// A cloud with all that is needed.
-fn complete() -> Facts {
+fn complete() -> Inventory {
     let types = [
         "container-infra",
         "compute",
@@ -43,7 +43,7 @@ fn complete() -> Facts {
         used: 0,
         limit: Limit::Max(limit),
     };
-    Facts {
+    Inventory {
         endpoints: types.into_iter().map(endpoint).collect(),
         networks: listed(json!([
             {"id": "n1", "name": "public", "router:external": true},
@@ -78,8 +78,8 @@ fn of<'a>(checks: &'a [Check], subject: &str) -> &'a Check {
 }
 
 /// Returns result and text of a check, and the text of its task.
-fn result(facts: &Facts, wanted: &Bootstrap, subject: &str) -> (Outcome, String, String) {
-    let checks = checks::run(facts, wanted);
+fn result(inventory: &Inventory, wanted: &Bootstrap, subject: &str) -> (Outcome, String, String) {
+    let checks = checks::run(inventory, wanted);
     let check = of(&checks, subject);
     let task = check.task.as_ref().map(|task| task.text.clone());
     (check.result, check.detail.clone(), task.unwrap_or_default())
@@ -120,18 +120,20 @@ fn a_cloud_with_all_that_is_needed_is_ready_with_and_without_a_file() {
 
 #[test]
 fn a_service_that_the_catalogue_lacks_is_the_operators_task() {
-    let mut facts = complete();
-    facts.endpoints.retain(|one| one.service_type != "network");
+    let mut inventory = complete();
+    inventory
+        .endpoints
+        .retain(|one| one.service_type != "network");
     let wanted = Bootstrap::default();
-    let (outcome, detail, task) = result(&facts, &wanted, "Catalogue");
+    let (outcome, detail, task) = result(&inventory, &wanted, "Catalogue");
     assert_eq!(outcome, Outcome::Missing);
     assert_eq!(detail, "the catalogue has no Neutron");
     assert!(task.contains("offer Neutron"), "{task}");
-    let mut facts = complete();
-    facts
+    let mut inventory = complete();
+    inventory
         .endpoints
         .retain(|one| one.service_type != "load-balancer");
-    assert_eq!(result(&facts, &wanted, "Catalogue").0, Outcome::Warning);
+    assert_eq!(result(&inventory, &wanted, "Catalogue").0, Outcome::Warning);
     let elsewhere = Bootstrap {
         region: text("two"),
         ..Bootstrap::default()
@@ -190,35 +192,35 @@ fn what_is_named_must_exist_and_be_of_use() {
 
 #[test]
 fn a_name_of_two_things_needs_the_id() {
-    let mut facts = complete();
-    facts.images = listed(json!([
+    let mut inventory = complete();
+    inventory.images = listed(json!([
         {"id": "i1", "name": "twice", "status": "active", "os_distro": "ubuntu"},
         {"id": "i2", "name": "twice", "status": "active", "os_distro": "ubuntu"}]));
     let mut wanted = Bootstrap {
         image: text("twice"),
         ..Bootstrap::default()
     };
-    let (outcome, detail, task) = result(&facts, &wanted, "Image");
+    let (outcome, detail, task) = result(&inventory, &wanted, "Image");
     assert_eq!(outcome, Outcome::Missing);
     assert_eq!(detail, "2 have the name twice");
     assert!(task.contains("ID"), "{task}");
     wanted.image = text("i2");
-    assert_eq!(result(&facts, &wanted, "Image").0, Outcome::Ok);
+    assert_eq!(result(&inventory, &wanted, "Image").0, Outcome::Ok);
 }
 
 #[test]
 fn a_service_that_does_not_answer_is_not_taken_for_one_without_objects() {
-    let mut facts = complete();
-    facts.images = Err("Glance: it is unavailable".to_owned());
-    let (outcome, detail, _) = result(&facts, &Bootstrap::default(), "Image");
+    let mut inventory = complete();
+    inventory.images = Err("Glance: it is unavailable".to_owned());
+    let (outcome, detail, _) = result(&inventory, &Bootstrap::default(), "Image");
     assert_eq!(outcome, Outcome::NotChecked);
     assert!(detail.contains("unavailable"), "{detail}");
-    assert!(!is_ready(&checks::run(&facts, &Bootstrap::default())));
+    assert!(!is_ready(&checks::run(&inventory, &Bootstrap::default())));
 }
 
 #[test]
 fn quotas_are_compared_with_one_cluster() {
-    let mut facts = complete();
+    let mut inventory = complete();
     let cores = |limit| Usage {
         used: 2,
         limit: Limit::Max(limit),
@@ -230,20 +232,20 @@ fn quotas_are_compared_with_one_cluster() {
         (6, Outcome::Warning),
         (10, Outcome::Ok),
     ] {
-        facts.usages.insert(Resource::Cores, cores(limit));
-        assert_eq!(result(&facts, &wanted, "Quota").0, outcome, "{limit}");
+        inventory.usages.insert(Resource::Cores, cores(limit));
+        assert_eq!(result(&inventory, &wanted, "Quota").0, outcome, "{limit}");
     }
-    facts.usages.remove(&Resource::Cores);
-    assert_eq!(result(&facts, &wanted, "Quota").0, Outcome::Warning);
+    inventory.usages.remove(&Resource::Cores);
+    assert_eq!(result(&inventory, &wanted, "Quota").0, Outcome::Warning);
 }
 
 #[test]
 fn a_user_without_the_role_of_magnum_is_sent_to_the_project_administrator() {
-    let mut facts = complete();
-    let mut identity = facts.identity.clone().unwrap();
+    let mut inventory = complete();
+    let mut identity = inventory.identity.clone().unwrap();
     identity.roles = vec![named("reader")];
-    facts.identity = Ok(identity);
-    let checks = checks::run(&facts, &Bootstrap::default());
+    inventory.identity = Ok(identity);
+    let checks = checks::run(&inventory, &Bootstrap::default());
     let roles: Vec<_> = checks
         .iter()
         .filter(|check| check.subject == "Roles")

@@ -16,7 +16,7 @@ use portico_openstack::rest::{Error, ErrorKind, Listing};
 pub type Read<T> = Result<Listing<T>, String>;
 
 /// What the checks need.
-pub struct Facts {
+pub struct Inventory {
     pub endpoints: Vec<CatalogEndpoint>,
     pub networks: Read<Network>,
     pub flavors: Read<Flavor>,
@@ -27,7 +27,7 @@ pub struct Facts {
     pub identity: Result<Identity, String>,
 }
 
-impl Facts {
+impl Inventory {
     /// Reads what the cloud has. A service that cannot be asked leaves a gap.
     ///
     /// # Errors
