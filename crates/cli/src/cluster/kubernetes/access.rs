@@ -113,10 +113,10 @@ async fn of_gateway(profile: Profile, cluster: Uuid) -> Result<Access, AccessErr
 impl Access {
     /// Returns the access to a server of a test, with a token that is not replaced.
     #[cfg(test)]
-    pub fn given(api_url: &str, user: User) -> Self {
+    pub fn given(api_url: Url, user: User) -> Self {
         let hour = jiff::SignedDuration::from_hours(1);
         Self {
-            api_url: api_url.parse().unwrap(),
+            api_url,
             authority: None,
             user,
             token: Cached::new("given".into(), jiff::Timestamp::now() + hour),

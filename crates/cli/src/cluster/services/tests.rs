@@ -53,7 +53,7 @@ async fn seen(may_list_all: bool) -> Seen {
         name: "alice".to_owned(),
         domain,
     };
-    let api = Kubernetes::new(&Access::given(&url, user)).unwrap();
+    let api = Kubernetes::new(&Access::given(url.parse().unwrap(), user)).unwrap();
     look(&api).await.unwrap()
 }
 

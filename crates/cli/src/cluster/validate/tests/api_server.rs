@@ -46,7 +46,7 @@ impl ApiServer {
     }
 
     pub fn access(&self) -> Access {
-        Access::given(&self.url, alice())
+        Access::given(self.url.parse().unwrap(), alice())
     }
 
     /// Empties a list, or forbids a creation (`POST <path>`).

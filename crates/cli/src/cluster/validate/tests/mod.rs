@@ -162,7 +162,7 @@ async fn an_api_server_that_does_not_answer_fails_and_nothing_else_is_checked() 
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let access = Access::given(&address, alice());
+    let access = Access::given(address.parse().unwrap(), alice());
     let ran = run(Ok(access), &cluster(&[]), &["--full"]).await;
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert_eq!(ran.part("api")["result"], "failed");
