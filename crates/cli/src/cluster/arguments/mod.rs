@@ -98,7 +98,7 @@ pub enum ClusterCommand {
     Template(TemplateCommand),
     Health(HealthArgs),
     Validate(ValidateArgs),
-    Preconfigure(PreconfigureArgs),
+    Preconfigure(Box<PreconfigureArgs>),
     /// Show which managed services run in a cluster: monitoring, logging, registry, ingress
     #[command(subcommand)]
     Services(ServicesCommand),
