@@ -351,7 +351,7 @@ fn quota(
     checks
 }
 
-/// The size of a flavor; the smallest for a node where it is not known.
+/// Returns the size of a flavor; the smallest for a node where it is not known.
 fn size(inventory: &Inventory, name: Option<&str>) -> FlavorSize {
     let (Some(name), Ok(listing)) = (name, &inventory.flavors) else {
         return MIN_FLAVOR;

@@ -70,10 +70,10 @@ async fn claim(api: &Kubernetes, namespace: &str, waiting: Waiting) -> Result<Cl
     }
     let bound = until(api, &format!("{claims}/{CLAIM}"), waiting, volume_of).await?;
     let Some(volume) = bound else {
-        let event = match last_warning(api, namespace, "PersistentVolumeClaim", CLAIM).await {
-            Some(event) => Some(event),
-            None => last_warning(api, namespace, "Pod", CLAIM).await,
-        };
+        let mut event = last_warning(api, namespace, "PersistentVolumeClaim", CLAIM).await;
+        if event.is_none() {
+            event = last_warning(api, namespace, "Pod", CLAIM).await;
+        }
         let text = format!(
             "a claim of the StorageClass {} was not bound within {} s{}",
             class.name,
