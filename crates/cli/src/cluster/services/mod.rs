@@ -120,9 +120,10 @@ fn status(
         services.retain(|one| one.name == service.name());
     }
     let code = state::exit_code(&services, args.service.is_some());
-    let name = args
-        .service
-        .map_or(args.cluster.as_str(), ManagedService::name);
+    let name = match args.service {
+        Some(service) => service.name(),
+        None => args.cluster.as_str(),
+    };
     print_object(console, args.shared.output, &services, name, || {
         let workloads = services
             .iter()

@@ -6,7 +6,7 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use jiff::Timestamp;
-use moka::sync::Cache;
+use moka::future::Cache;
 use portico_lifecycle::journal::Observation;
 use portico_store::{JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Journal {
     /// finds the same difference.
     pub async fn observe(&self, key: &JournalKey, observation: Observation, now: Timestamp) {
         let Some(store) = &self.store else { return };
-        if let Some(last) = self.last.get(key)
+        if let Some(last) = self.last.get(key).await
             && observation.clone().completed_by(&last) == last
         {
             return;
@@ -59,7 +59,7 @@ impl Journal {
         let compared = compare(store, key, observation, now);
         let result = tokio::time::timeout(WRITE_TIMEOUT, compared).await;
         match result {
-            Ok(Ok(observation)) => self.last.insert(key.clone(), observation),
+            Ok(Ok(observation)) => self.last.insert(key.clone(), observation).await,
             Ok(Err(error)) => failed(key, &error.to_string()),
             Err(_) => failed(key, "the store did not answer in time"),
         }
