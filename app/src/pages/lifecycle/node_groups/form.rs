@@ -71,14 +71,14 @@ fn title(draft: &Kind) -> String {
 }
 
 /// What of the cluster the fields depend on.
-struct Facts {
+struct GroupContext {
     is_control_plane: bool,
     labels_refusal: Option<String>,
     flavors: Vec<FlavorOption>,
     default_flavor: Option<String>,
 }
 
-impl Facts {
+impl GroupContext {
     fn of(shown: Option<&NodeGroups>, draft: &Kind) -> Self {
         let name = match draft {
             Kind::Create => None,
@@ -101,9 +101,9 @@ impl Facts {
 }
 
 fn fields(groups: Groups, draft: &Kind) -> AnyView {
-    let facts = groups
+    let context = groups
         .shown
-        .with_untracked(|shown| Facts::of(shown.as_ref(), draft));
+        .with_untracked(|shown| GroupContext::of(shown.as_ref(), draft));
     let nodes = || {
         field(
             groups,
@@ -121,19 +121,19 @@ fn fields(groups: Groups, draft: &Kind) -> AnyView {
                 |texts| &mut texts.name,
             )}
             {nodes()}
-            {flavor(groups, &facts)}
+            {flavor(groups, &context)}
             {bounds(groups)}
-            {labels(groups, &facts)}
+            {labels(groups, &context)}
         }
         .into_any(),
         Kind::Resize(_) => view! {
             {nodes()}
-            {(!facts.is_control_plane).then(|| bounds(groups))}
+            {(!context.is_control_plane).then(|| bounds(groups))}
         }
         .into_any(),
         Kind::Settings(_) => view! {
             {bounds(groups)}
-            {labels(groups, &facts)}
+            {labels(groups, &context)}
         }
         .into_any(),
         Kind::Delete(_) => view! {
@@ -258,8 +258,8 @@ fn bounds(groups: Groups) -> AnyView {
     .into_any()
 }
 
-fn labels(groups: Groups, facts: &Facts) -> AnyView {
-    if let Some(refusal) = facts.labels_refusal.clone() {
+fn labels(groups: Groups, context: &GroupContext) -> AnyView {
+    if let Some(refusal) = context.labels_refusal.clone() {
         return view! { <p class="text-muted">{refusal}</p> }.into_any();
     }
     view! {
@@ -280,8 +280,8 @@ fn labels(groups: Groups, facts: &Facts) -> AnyView {
     .into_any()
 }
 
-fn flavor(groups: Groups, facts: &Facts) -> AnyView {
-    if facts.flavors.is_empty() {
+fn flavor(groups: Groups, context: &GroupContext) -> AnyView {
+    if context.flavors.is_empty() {
         return field(
             groups,
             Field::text("flavor", "Flavor").hint("Empty: the cluster's."),
@@ -289,11 +289,11 @@ fn flavor(groups: Groups, facts: &Facts) -> AnyView {
             |texts| &mut texts.flavor,
         );
     }
-    let default = match &facts.default_flavor {
+    let default = match &context.default_flavor {
         Some(name) => format!("The cluster's: {name}"),
         None => "The cluster's".to_owned(),
     };
-    let options = facts.flavors.iter().cloned().map(|flavor| {
+    let options = context.flavors.iter().cloned().map(|flavor| {
         let text = format!(
             "{} ({} vCPU, {} MiB)",
             flavor.name, flavor.vcpus, flavor.ram_mib
