@@ -106,6 +106,7 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "error", user: "ada", path: path.managedClusters(nowhere) },
     // managed-clusters-day-two.spec.ts has those of a cluster
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "upgrade") },
+    { state: "error", user: "ada", path: path.managedClusters(nowhere, "node-groups") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "certificates") },
   ],
 });

@@ -1,0 +1,163 @@
+// Node groups and journal of a cluster, on their pages and against the real Magnum with a simulated driver.
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/browser";
+import { createCluster, isAccessible, main, title, waitForStatus } from "../support/managed-clusters";
+import { PanelApi } from "../support/panel-api";
+import { signedIn, signIn } from "../support/sign-in";
+import { clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
+import { unique } from "../support/workloads";
+
+// only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
+test.skip(!hasMagnum, "the stack has no Magnum");
+
+let tenant: Tenant;
+test.beforeAll(async () => {
+  tenant = await createTenant();
+});
+test.afterAll(() => removeTenant(tenant));
+
+const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
+const viewOf = (cluster: string, view: string) => `${clustersPage(tenant, cluster)}?view=${view}`;
+const row = (page: Page, group: string) =>
+  main(page).getByRole("row").filter({ has: page.getByRole("rowheader", { name: group }) });
+const entries = (page: Page) => main(page).getByRole("list", { name: "Entries, the newest first" }).getByRole("listitem");
+
+async function complete(page: Page, name: string): Promise<string> {
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, name);
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  return cluster;
+}
+
+/** The number of nodes that Magnum has for a group; `undefined`: it has no such group. */
+async function nodesOf(cluster: string, group: string): Promise<number | undefined> {
+  const answer = await magnum(tenant, "GET", `/clusters/${cluster}/nodegroups`);
+  const { nodegroups } = JSON.parse(answer.body) as { nodegroups: { name: string; node_count: number; status: string }[] };
+  return nodegroups.find(({ name, status }) => name === group && status !== "DELETE_COMPLETE")?.node_count;
+}
+
+test("a node group is added, resized beyond its maximum and deleted, and the journal has each request", async ({ page }) => {
+  const cluster = await complete(page, unique("groups"));
+  await page.reload();
+  await main(page).getByRole("link", { name: "Node groups" }).click();
+  await expect(title(page)).toHaveText("Node groups");
+  await expect(row(page, "default-worker")).toBeVisible();
+  await isAccessible(page);
+
+  await main(page).getByRole("button", { name: "Add a node group" }).click();
+  await main(page).getByLabel("Name of the group").fill("gpu");
+  await main(page).getByLabel("Maximum nodes").fill("2");
+  await main(page).getByLabel("Reason").fill("CHG-12");
+  await expect(part(page, "steps")).toContainText("Adds the node group gpu");
+  await expect(part(page, "quotas")).toContainText("cores");
+  await isAccessible(page);
+  await part(page, "change").getByRole("button", { name: "Add the node group" }).click();
+  await expect(part(page, "progress").last()).toContainText("The change of gpu is complete.", { timeout: 60_000 });
+  expect(await nodesOf(cluster, "gpu")).toBe(1);
+
+  // two steps: the bounds, then the size
+  await row(page, "gpu").getByRole("button", { name: "Resize" }).click();
+  await main(page).getByLabel("Number of nodes").fill("3");
+  await expect(part(page, "checks")).toContainText("3 is above the maximum 2");
+  const send = part(page, "change").getByRole("button", { name: "Resize", exact: true });
+  await expect(send).toBeDisabled();
+  await main(page).getByLabel("Maximum nodes").fill("4");
+  await expect(part(page, "steps").getByRole("listitem")).toHaveCount(2);
+  await send.click();
+  await expect(part(page, "progress").last()).toContainText("complete", { timeout: 60_000 });
+  expect(await nodesOf(cluster, "gpu")).toBe(3);
+  expect(await nodesOf(cluster, "default-worker")).toBe(1);
+
+  await row(page, "gpu").getByRole("button", { name: "Delete" }).click();
+  const remove = part(page, "change").getByRole("button", { name: "Delete the node group" });
+  await expect(part(page, "steps")).toContainText("Deletes the node group gpu");
+  await expect(remove).toBeDisabled();
+  await main(page).getByLabel("Type gpu to confirm").fill("gpu");
+  await remove.click();
+  await expect(part(page, "progress").last()).toContainText("complete", { timeout: 60_000 });
+  expect(await nodesOf(cluster, "gpu")).toBeUndefined();
+
+  await page.goto(viewOf(cluster, "journal"));
+  await expect(title(page)).toHaveText("Journal");
+  const of = (text: string) => entries(page).filter({ hasText: text });
+  await expect(of("Delete the node group gpu")).toContainText("Accepted");
+  await expect(of("Create the node group gpu")).toContainText("Reason: CHG-12");
+  await expect(of("Create the node group gpu")).toContainText(`${tenant.member.name} (you)`);
+  // two requests: bounds and size
+  await expect(of("Resize the node group gpu to 3")).toHaveCount(2);
+  await expect(of("Create the cluster")).toHaveCount(1);
+  await expect(main(page)).not.toContainText("Outside of Portico");
+  await isAccessible(page);
+});
+
+test("case_32 the default group cannot be deleted, also if it is asked", async ({ page }) => {
+  const cluster = await complete(page, unique("default"));
+  await page.goto(viewOf(cluster, "node-groups"));
+  const group = row(page, "default-worker");
+  await expect(group.locator("[aria-disabled=true]").filter({ hasText: "Delete" })).toBeVisible();
+  const api = await PanelApi.inProject(page, tenant.project);
+  const change = { delete: { group: "default-worker", typed: "default-worker" } };
+  const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
+  expect(forced.body).toContain('"refused"');
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+});
+
+test("a reader sees the node groups and the journal, and changes nothing", async ({ page, browser }) => {
+  const cluster = await complete(page, unique("read"));
+  const colleague = await createColleague(tenant, "reader");
+  const other = await signedIn(browser, colleague, viewOf(cluster, "node-groups"));
+  await expect(row(other, "default-worker").locator("[aria-disabled=true]")).toHaveCount(3);
+  await other.goto(viewOf(cluster, "journal"));
+  await expect(entries(other).filter({ hasText: "Create the cluster" })).toContainText(tenant.member.name);
+  const api = await PanelApi.inProject(other, tenant.project);
+  const change = { resize: { group: "default-worker", nodes: 2, min: null, max: null } };
+  const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
+  expect(forced.body).toContain('"refused"');
+  expect(await nodesOf(cluster, "default-worker")).toBe(1);
+  await other.context().close();
+});
+
+test("a change of another client is in the journal as one from outside of Portico", async ({ page }) => {
+  const cluster = await complete(page, unique("outside"));
+  await page.reload();
+  await expect(main(page).getByText("Running").first()).toBeVisible();
+  const groups = await magnum(tenant, "GET", `/clusters/${cluster}/nodegroups`);
+  const { nodegroups } = JSON.parse(groups.body) as { nodegroups: { name: string; uuid: string }[] };
+  const nodegroup = nodegroups.find(({ name }) => name === "default-worker")?.uuid;
+  const resized = await magnum(tenant, "POST", `/clusters/${cluster}/actions/resize`, { node_count: 2, nodegroup });
+  expect(resized.status, resized.body).toBe(202);
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await page.reload();
+  await expect(row(page, "default-worker")).toContainText("2", { timeout: 60_000 });
+  await page.goto(viewOf(cluster, "journal"));
+  const outside = entries(page).filter({ hasText: "Outside of Portico" });
+  await expect(outside.first()).toContainText("Nodes of default-worker: 1 → 2", { timeout: 30_000 });
+  // the choice of sources
+  await main(page).getByLabel("Changes in Magnum").uncheck();
+  await expect(outside).toHaveCount(0);
+  await expect(entries(page).filter({ hasText: "Create the cluster" })).toHaveCount(1);
+});
+
+test("the journal remains after the deletion, and can be downloaded", async ({ page }) => {
+  const name = unique("kept");
+  const cluster = await complete(page, name);
+  const api = await PanelApi.inProject(page, tenant.project);
+  const options = { services_first: false, claims_first: false };
+  const answer = await api.post("/api/managed_clusters/delete", { cluster, typed: name, options });
+  expect(answer.status, answer.body).toBe(200);
+  await page.goto(clustersPage(tenant, cluster));
+  await waitForStatus(tenant, cluster, undefined);
+  await page.goto(viewOf(cluster, "journal"));
+  await expect(entries(page).filter({ hasText: "Delete the cluster" })).toContainText("Accepted");
+  await expect(entries(page).filter({ hasText: "Deleted" }).first()).toBeVisible({ timeout: 30_000 });
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    main(page).getByRole("link", { name: "Download as JSON lines" }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`journal-${cluster}.jsonl`);
+  const { readFileSync } = await import("node:fs");
+  const lines = readFileSync(await download.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  expect(lines.map(({ sequence }) => sequence)).toEqual(lines.map((_, index) => index + 1));
+  const actions = lines.filter(({ source }) => source === "request").map(({ content }) => content.action);
+  expect(actions).toContain("delete_cluster");
+});
