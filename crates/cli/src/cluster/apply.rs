@@ -13,7 +13,7 @@ use super::views::print_object;
 use portico_cluster_operations::mapping;
 use portico_lifecycle::model::{Cluster, NodeGroup, Template};
 use portico_lifecycle::plan::{Action, Impact, Plan, PlanContext, Present, plan};
-use portico_lifecycle::spec::{ClusterDocument, validate};
+use portico_lifecycle::spec::{ClusterDocument, Problem, validate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -206,14 +206,19 @@ pub fn ensure_valid(document: &ClusterDocument, refused: &str) -> Result<(), Clu
     if problems.is_empty() {
         return Ok(());
     }
+    Err(invalid(&problems, refused))
+}
+
+/// Returns the error about what is wrong with a specification.
+pub fn invalid(problems: &[Problem], refused: &str) -> ClusterError {
     let lines: Vec<_> = problems
         .iter()
         .map(|problem| format!("{}: {}", problem.field, problem.message))
         .collect();
-    Err(ClusterError::Blocked {
+    ClusterError::Blocked {
         exit: exit_code::INVALID,
         text: format!("{refused}\n  {}", lines.join("\n  ")),
-    })
+    }
 }
 
 /// Returns the exit code of a command that shows a plan.

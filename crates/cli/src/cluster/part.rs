@@ -10,34 +10,28 @@ use super::exit_code;
 use super::follow::{Following, follow};
 use super::steps;
 use jiff::Timestamp;
-use portico_cluster_operations::mapping;
-use portico_cluster_operations::upgrades::group_size;
-use portico_cluster_operations::usages::{flavors, usages};
+use portico_cluster_operations::target;
 use portico_lifecycle::capabilities::{Feature, capability};
-use portico_lifecycle::driver::Cloud;
-use portico_lifecycle::labels::Labels;
-use portico_lifecycle::model::{Cluster, NodeGroup, Template};
-use portico_lifecycle::plan::{Plan, PlanContext, Present, plan};
+use portico_lifecycle::model::{NodeGroup, Template};
+use portico_lifecycle::plan::Plan;
 use portico_lifecycle::preflight::Checks;
 use portico_lifecycle::progress::Followed;
-use portico_lifecycle::quota::{Change, FlavorSize, GroupSize, Projection, project, resize};
-use portico_lifecycle::spec::{
-    ClusterDocument, ClusterSpec, ControlPlane, Metadata, NodeGroupSpec,
-};
+use portico_lifecycle::quota::Projection;
+use portico_lifecycle::spec::{ClusterSpec, NodeGroupSpec, Problem};
 use portico_lifecycle::status::{self, Operation};
+use portico_openstack::magnum;
+use std::ops::Deref;
 use std::time::Duration;
-use uuid::Uuid;
 
-/// A cluster to change.
-pub struct Target {
-    pub uuid: Uuid,
-    pub cluster: Cluster,
-    pub groups: Vec<NodeGroup>,
-    /// The template that the cluster was made from; without its values if it was deleted or is not visible.
-    pub template: Template,
-    /// Whether the template exists and is visible, which names the driver.
-    pub has_template: bool,
-    pub cloud: Cloud,
+/// A cluster to change, with the errors of a command.
+pub struct Target(target::Target);
+
+impl Deref for Target {
+    type Target = target::Target;
+
+    fn deref(&self) -> &target::Target {
+        &self.0
+    }
 }
 
 impl Target {
@@ -64,7 +58,9 @@ impl Target {
             target.cluster.name
         ));
         settle(connection, console, &target, args.waiting.timeout).await?;
-        Self::read(connection, target.uuid).await
+        let magnum = &connection.clients.magnum;
+        let found = magnum.cluster(&connection.token, target.uuid).await?;
+        Self::read(connection, &found).await
     }
 
     /// Reads a cluster by its name or UUID.
@@ -74,26 +70,15 @@ impl Target {
     pub async fn read_named(connection: &Connection, wanted: &str) -> Result<Self, ClusterError> {
         let magnum = &connection.clients.magnum;
         let found = magnum.cluster_named(&connection.token, wanted).await?;
-        Self::read(connection, found.uuid).await
+        Self::read(connection, &found).await
     }
 
-    async fn read(connection: &Connection, uuid: Uuid) -> Result<Self, ClusterError> {
-        let magnum = &connection.clients.magnum;
-        let found = magnum.cluster(&connection.token, uuid).await?;
-        let template = connection.template_of(&found).await?;
-        let groups = connection.detailed_groups(uuid).await?;
-        let cluster = connection.model(&found, template.as_ref());
-        Ok(Self {
-            uuid,
-            groups: groups.iter().map(mapping::detailed_group).collect(),
-            has_template: template.is_some(),
-            template: match template {
-                Some(template) => mapping::template(&template, &connection.clients.drivers),
-                None => deleted_template(&cluster),
-            },
-            cloud: connection.offer().await?,
-            cluster,
-        })
+    async fn read(connection: &Connection, found: &magnum::Cluster) -> Result<Self, ClusterError> {
+        let read = target::Target::read(&connection.clients, &connection.token, found).await?;
+        match read.cut {
+            Some(cut) => Err(ClusterError::Incomplete(cut)),
+            None => Ok(Self(read)),
+        }
     }
 
     /// Returns a node group by its name or UUID.
@@ -101,9 +86,7 @@ impl Target {
     /// # Errors
     /// [`ClusterError::Blocked`] if the cluster has no such group.
     pub fn group(&self, wanted: &str) -> Result<&NodeGroup, ClusterError> {
-        let mut groups = self.groups.iter();
-        let found = groups.find(|group| group.name == wanted || group.uuid == wanted);
-        found.ok_or_else(|| {
+        self.0.group(wanted).ok_or_else(|| {
             let names: Vec<_> = self.groups.iter().map(|one| one.name.as_str()).collect();
             ClusterError::Blocked {
                 exit: exit_code::NOT_FOUND,
@@ -122,29 +105,7 @@ impl Target {
     /// # Errors
     /// [`ClusterError::Blocked`] with what is wrong with the specification.
     pub fn plan(&self, spec: ClusterSpec, template: &Template) -> Result<Plan, ClusterError> {
-        let metadata = Metadata {
-            name: self.cluster.name.clone(),
-            ..Metadata::default()
-        };
-        let spec = ClusterSpec {
-            template: template.uuid.clone(),
-            ..spec
-        };
-        let document = ClusterDocument::new(metadata, spec);
-        apply::ensure_valid(&document, "the change is invalid")?;
-        let context = PlanContext {
-            template,
-            cloud: self.cloud,
-            prune: false,
-        };
-        let present = Present {
-            cluster: &self.cluster,
-            groups: &self.groups,
-        };
-        let mut plan = plan(Some(present), &document, context);
-        // the other node groups are not in the specification, on purpose
-        plan.notes.retain(|note| !note.contains("--prune"));
-        Ok(plan)
+        self.0.plan(spec, template).map_err(invalid)
     }
 
     /// Returns the steps to one node group as it is wanted.
@@ -152,11 +113,7 @@ impl Target {
     /// # Errors
     /// As [`Self::plan`].
     pub fn plan_of_group(&self, group: NodeGroupSpec) -> Result<Plan, ClusterError> {
-        let spec = ClusterSpec {
-            node_groups: vec![group],
-            ..ClusterSpec::default()
-        };
-        self.plan(spec, &self.template)
+        self.0.plan_of_group(group).map_err(invalid)
     }
 
     /// Returns the step to a number of control plane nodes.
@@ -164,15 +121,7 @@ impl Target {
     /// # Errors
     /// As [`Self::plan`].
     pub fn plan_of_control_plane(&self, nodes: u32) -> Result<Plan, ClusterError> {
-        let control_plane = ControlPlane {
-            replicas: Some(nodes),
-            ..ControlPlane::default()
-        };
-        let spec = ClusterSpec {
-            control_plane,
-            ..ClusterSpec::default()
-        };
-        self.plan(spec, &self.template)
+        self.0.plan_of_control_plane(nodes).map_err(invalid)
     }
 
     /// Compares what more nodes of a flavor need with the quotas; nothing if the flavor is not known.
@@ -184,44 +133,12 @@ impl Target {
         wanted: u32,
     ) -> Vec<Projection> {
         let (clients, token) = (&connection.clients, &connection.token);
-        let flavor = flavor
-            .or(self.cluster.flavor.as_deref())
-            .unwrap_or_default();
-        let (flavors, usages) = tokio::join!(flavors(clients, token), usages(clients, token, None));
-        let Some(size) = flavors.get(flavor) else {
-            return Vec::new();
-        };
-        let group = self.size(*size, now);
-        project(&usages, &resize(&group, wanted.into()), &Change::new())
-    }
-
-    /// Returns the size of a group of this cluster.
-    pub fn size(&self, flavor: FlavorSize, nodes: u32) -> GroupSize {
-        group_size(&self.cluster, flavor, nodes)
+        self.0.quotas(clients, token, flavor, now, wanted).await
     }
 }
 
-/// Returns a template of which only the UUID is known.
-fn deleted_template(cluster: &Cluster) -> Template {
-    Template {
-        uuid: cluster.template.clone(),
-        name: cluster.template.clone(),
-        driver: cluster.driver,
-        flavor: None,
-        master_flavor: None,
-        keypair: None,
-        network: None,
-        subnet: None,
-        has_floating_ips: false,
-        has_load_balancer: false,
-        docker_volume_size: None,
-        labels: Labels::default(),
-        image_version: None,
-        distribution: None,
-        network_driver: None,
-        is_hidden: false,
-        has_proxy: false,
-    }
+fn invalid(problems: Vec<Problem>) -> ClusterError {
+    apply::invalid(&problems, "the change is invalid")
 }
 
 /// Shows a plan, asks where nodes are removed, and carries it out; returns the exit code.
