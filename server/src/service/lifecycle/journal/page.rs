@@ -48,7 +48,8 @@ pub async fn journal(
         entries: &entries,
         viewer_id: &viewer.user_id,
     };
-    let mut shown = rows::of(&read, usize::try_from(PAGE).unwrap_or(usize::MAX));
+    let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
+    let mut shown = rows::of(&read, limit);
     let mut gaps = Vec::new();
     if before.is_none() {
         match of_nodes(services, clusters, caller, cluster).await {
@@ -58,11 +59,9 @@ pub async fn journal(
         }
         shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     }
-    let has_more = entries.len() > usize::try_from(PAGE).unwrap_or(usize::MAX);
-    let oldest = entries
-        .iter()
-        .take(usize::try_from(PAGE).unwrap_or(usize::MAX))
-        .last();
+    // the entries beyond the page are its context only
+    let oldest = entries.get(limit.saturating_sub(1));
+    let has_more = entries.len() > limit;
     Ok(ClusterJournal {
         rows: shown.rows,
         older: oldest.filter(|_| has_more).map(|entry| entry.sequence),
