@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """reference.py PORTICO [--check]: writes docs/reference from the program itself: the configuration's keys from
-`config schema`, the commands from their --help. With --check it only says whether the files are up to date."""
+`config schema`, the fields of the cluster file from `cluster schema`, the commands from their --help. With --check it
+only says whether the files are up to date."""
 import json
 import pathlib
 import subprocess
@@ -20,7 +21,7 @@ def text(schema):
     return " ".join(schema.get("description", "").split()).replace("|", "\\|")
 
 
-class Configuration:
+class Schema:
     def __init__(self, schema):
         self.root = schema
         self.lines = []
@@ -48,7 +49,11 @@ class Configuration:
             kind = next(name for name in kind if name != "null")
         if kind == "array":
             return f"list of {self.kind(resolved.get('items', {}))}"
-        return {"object": "table", "boolean": "true or false", "integer": "number"}.get(kind, kind)
+        return {"object": self.OBJECT, "boolean": "true or false", "integer": "number"}.get(kind, kind)
+
+
+class Configuration(Schema):
+    OBJECT = "table"
 
     def section(self, name, schema, many=False):
         resolved = self.resolve(schema)
@@ -95,6 +100,63 @@ class Configuration:
         return MADE + "\n".join(self.lines).rstrip() + "\n"
 
 
+CLUSTER_FILE = """\
+# Cluster file
+
+A file that describes a cluster, in YAML or JSON, for `portico cluster create -f`, `apply -f` and `diff -f`, and for the
+form *Create cluster* of the panel ([guide](../guides/clusters.md#describe-a-cluster-in-a-file)):
+
+```yaml
+apiVersion: portico.dev/v1alpha1
+kind: Cluster
+metadata: {name: shop, project: k8s-prod}
+spec:
+  template: k8s-1.32
+  controlPlane: {replicas: 3}
+  api: {exposure: public, allowedCIDRs: [198.51.100.0/24]}
+  nodeGroups:
+  - {name: default-worker, replicas: 3, flavor: m1.small}
+```
+
+Only `template` and `metadata.name` are required; an absent field has the value of the template. Unknown fields are errors.
+`portico cluster schema` prints the same as JSON Schema. An editor with the YAML language server completes and checks a
+file whose first line is `# yaml-language-server: $schema=cluster.schema.json`, with the schema in that file.
+
+`portico cluster create NAME -t TEMPLATE --dry-run -o yaml` and `portico cluster export NAME` print such a file."""
+
+
+class ClusterFile(Schema):
+    OBJECT = "map"
+
+    def section(self, name, schema):
+        resolved = self.resolve(schema)
+        self.lines += [f"## `{name}`" if name else "## The file", ""]
+        if name and resolved.get("description"):
+            self.lines += [" ".join(resolved["description"].split()), ""]
+        self.lines += ["| Field | Value | Default | Meaning |", "|---|---|---|---|"]
+        below = []
+        required = resolved.get("required", [])
+        for key, value in sorted(resolved.get("properties", {}).items(), key=lambda field: (field[0] not in required, field[0])):
+            inner = self.resolve(value)
+            items = self.resolve(inner["items"]) if "items" in inner else {}
+            if "properties" in inner or "properties" in items:
+                place = f"{name}.{key}".lstrip(".")
+                listed = "properties" in items
+                below.append((f"{place}[]", inner["items"]) if listed else (place, value))
+            default = "required" if key in required else ""
+            if not default and value.get("default") not in (None, "", {}, []):
+                default = f"`{json.dumps(value['default'])}`"
+            self.lines.append(f"| `{key}` | {self.kind(value)} | {default} | {text({'description': inner.get('description', '')})} |")
+        self.lines.append("")
+        for part in below:
+            self.section(*part)
+
+    def page(self):
+        self.lines = [CLUSTER_FILE, ""]
+        self.section("", self.root)
+        return MADE + "\n".join(self.lines).rstrip() + "\n"
+
+
 def command_line(program):
     lines = ["# Command line", ""]
 
@@ -120,6 +182,7 @@ def main():
     program = sys.argv[1]
     pages = {
         "configuration.md": Configuration(json.loads(run(program, "config", "schema"))).page(),
+        "cluster-file.md": ClusterFile(json.loads(run(program, "cluster", "schema"))).page(),
         "command-line.md": command_line(program),
     }
     stale = [name for name, page in pages.items() if not (REFERENCE / name).exists() or (REFERENCE / name).read_text() != page]

@@ -27,6 +27,7 @@ mod preconfigure;
 mod quota;
 mod read;
 mod review;
+mod schema;
 mod services;
 mod specification;
 mod steps;
@@ -56,6 +57,11 @@ pub async fn cluster(args: &ClusterArgs) -> u8 {
 }
 
 async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, ClusterError> {
+    // it is about Portico's own types: there is no cloud to sign in to
+    if let ClusterCommand::Schema(_) = command {
+        schema::schema(console)?;
+        return Ok(0);
+    }
     // before the sign-in: a file names cloud and project, and may be invalid
     let specification = specification(command)?;
     let shared = command.shared();
@@ -149,6 +155,7 @@ async fn dispatch(
             return validate::validate(connection, console, args).await;
         }
         (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
+        (ClusterCommand::Schema(_), _) => schema::schema(console)?,
         (ClusterCommand::Leftovers(args), _) => {
             return leftovers::leftovers(connection, console, args).await;
         }

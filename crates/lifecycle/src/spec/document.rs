@@ -60,11 +60,12 @@ pub enum DocumentKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Metadata {
+    /// Begins with a letter; letters, digits, `_`, `.` and `-` follow.
     pub name: String,
     /// The project; absent: that of the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Such as `portico.dev/reason`.
+    /// Notes about the file, such as `portico.dev/reason`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub annotations: BTreeMap<String, String>,
 }
@@ -77,6 +78,7 @@ pub struct ClusterSpec {
     pub provider: Provider,
     /// Name or UUID of the cluster template. Another one upgrades the cluster.
     pub template: String,
+    /// The key pair for SSH to the nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keypair: Option<String>,
     /// Availability zone of the servers.
@@ -94,6 +96,7 @@ pub struct ClusterSpec {
     /// Size of the volume for containers of each node in GiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub docker_volume_size: Option<u32>,
+    /// The URL with which the etcd members find each other, where the driver uses one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub discovery_url: Option<String>,
     /// Merged over the template's. Fixed at creation.
@@ -106,10 +109,10 @@ pub struct ClusterSpec {
     /// The group `default-worker` is made with the cluster, the others after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub node_groups: Vec<NodeGroupSpec>,
-    /// Services that Portico installs into the cluster.
+    /// Services for the cluster, such as `monitoring`. Portico does not deploy them yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<String>,
-    /// Portico refuses to delete the cluster.
+    /// The cluster must not be deleted. Portico does not store this yet.
     #[serde(default, skip_serializing_if = "is_false")]
     pub protection: bool,
 }
@@ -139,6 +142,7 @@ pub struct ControlPlane {
     /// An odd number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<u32>,
+    /// Name or ID of the flavor of the control plane nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor: Option<String>,
     /// A load balancer before the API servers; needed for more than one.
@@ -162,8 +166,10 @@ pub struct Network {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExistingNetwork {
+    /// Name or ID of the network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<String>,
+    /// Name or ID of a subnet of that network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subnet: Option<String>,
 }
@@ -198,9 +204,12 @@ pub enum Exposure {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NodeGroupSpec {
+    /// Unique in the cluster.
     pub name: String,
+    /// The number of nodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replicas: Option<u32>,
+    /// Name or ID of the flavor. Fixed when the group is created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flavor: Option<String>,
     /// Fewest nodes of the autoscaler.

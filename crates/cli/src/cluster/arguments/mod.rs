@@ -14,6 +14,7 @@ use super::nodegroups::{NodegroupCommand, ResizeArgs};
 use super::nodes::NodesCommand;
 use super::preconfigure::PreconfigureArgs;
 use super::quota::QuotaArgs;
+use super::schema::SchemaArgs;
 use super::services::ServicesCommand;
 use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
@@ -103,6 +104,7 @@ pub enum ClusterCommand {
     #[command(subcommand)]
     Services(ServicesCommand),
     Export(ExportArgs),
+    Schema(SchemaArgs),
 }
 
 impl ClusterCommand {
@@ -128,6 +130,7 @@ impl ClusterCommand {
             Self::Preconfigure(args) => &args.shared,
             Self::Services(command) => command.shared(),
             Self::Export(args) => &args.shared,
+            Self::Schema(args) => &args.shared,
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,

@@ -130,6 +130,17 @@ mod tests {
     }
 
     #[test]
+    fn the_example_of_the_documentation_is_read() {
+        let page = include_str!("../../../../../docs/clusters/preconfiguration.md");
+        let (_, rest) = page.split_once("```yaml\n").unwrap();
+        let (example, _) = rest.split_once("```").unwrap();
+        let value = portico_runtime::yaml::from_user_file(example).unwrap();
+        let spec = Bootstrap::read(value).unwrap();
+        assert_eq!(spec.template.as_deref(), Some("k8s-1.32"));
+        assert_eq!(spec.workers.replicas, Some(3));
+    }
+
+    #[test]
     fn secrets_and_unknown_fields_are_refused() {
         let error = read(json!({"password": "x"})).unwrap_err();
         assert!(error.contains("password"), "{error}");
