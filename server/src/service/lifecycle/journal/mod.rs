@@ -3,6 +3,8 @@ mod content;
 mod page;
 mod record;
 mod rows;
+#[cfg(test)]
+mod tests;
 
 pub use content::RequestOutcome;
 pub use page::{export, journal};

@@ -1,0 +1,153 @@
+//! Tests of the rows that a page shows.
+use super::content::{ObservationContent, RequestContent, RequestOutcome};
+use super::rows::{self, Read, Shown};
+use jiff::Timestamp;
+use portico_lifecycle::journal::Difference;
+use portico_store::{JournalEntry, JournalKey, JournalSource, KeyRing, NewJournalEntry, Store};
+use serde::Serialize;
+use uuid::Uuid;
+
+/// A journal in a store.
+struct Written {
+    _directory: tempfile::TempDir,
+    store: Store,
+    key: JournalKey,
+}
+
+impl Written {
+    async fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let keys = KeyRing::random().unwrap();
+        let store = Store::connect(&url, 2, keys).await.unwrap();
+        store.migrate().await.unwrap();
+        Self {
+            _directory: directory,
+            store,
+            key: JournalKey {
+                project_id: "acme".to_owned(),
+                cluster: Uuid::from_u128(1),
+            },
+        }
+    }
+
+    async fn add<T: Serialize>(&self, second: i64, source: JournalSource, content: &T) {
+        let entry = NewJournalEntry {
+            source,
+            content: serde_json::to_string(content).unwrap(),
+        };
+        let journal = self.store.cluster_journal();
+        let added = journal.append(&self.key, &entry, at(second)).await;
+        added.unwrap();
+    }
+
+    async fn request(&self, second: i64, outcome: RequestOutcome) {
+        let content = RequestContent {
+            action: "resize_node_group".to_owned(),
+            target: "gpu to 3".to_owned(),
+            user_id: "ada-id".to_owned(),
+            user_name: "ada".to_owned(),
+            request_id: Some("r1".to_owned()),
+            reason: Some("CHG-12".to_owned()),
+            outcome,
+            answer: None,
+        };
+        self.add(second, JournalSource::Request, &content).await;
+    }
+
+    /// Adds what was observed; `difference` is a field, and whether a client must have requested it.
+    async fn observation(&self, second: i64, status: &str, difference: Option<(&str, bool)>) {
+        let difference = difference.map(|(field, is_requested)| Difference {
+            field: field.to_owned(),
+            before: Some("1".to_owned()),
+            after: Some("2".to_owned()),
+            is_requested,
+        });
+        let content = ObservationContent {
+            since: difference.as_ref().map(|_| at(second - 2).as_second()),
+            status: status.to_owned(),
+            is_busy: status.ends_with("IN_PROGRESS"),
+            differences: difference.into_iter().collect(),
+        };
+        self.add(second, JournalSource::Observation, &content).await;
+    }
+
+    /// Returns the entries, the newest first.
+    async fn entries(&self) -> Vec<JournalEntry> {
+        let journal = self.store.cluster_journal();
+        journal.list(&self.key, None, 100).await.unwrap()
+    }
+
+    /// Returns what a page shows to a user.
+    fn shown(&self, entries: &[JournalEntry], viewer_id: &str) -> Shown {
+        let read = Read {
+            key: &self.key,
+            entries,
+            viewer_id,
+        };
+        rows::of(&read, 100)
+    }
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+#[tokio::test]
+async fn rows_name_the_user_another_client_or_magnum() {
+    let written = Written::new().await;
+    written.observation(0, "CREATE_COMPLETE", None).await;
+    written.request(9, RequestOutcome::Sending).await;
+    written.request(10, RequestOutcome::Accepted).await;
+    let state = |is_requested| Some(("State", is_requested));
+    let running = "UPDATE_IN_PROGRESS";
+    written.observation(12, running, state(true)).await;
+    let complete = "UPDATE_COMPLETE";
+    written.observation(30, complete, state(false)).await;
+    let nodes = Some(("Nodes of gpu", true));
+    written.observation(90, complete, nodes).await;
+    written.observation(200, running, state(true)).await;
+    let entries = written.entries().await;
+    let shown = written.shown(&entries, "ada-id");
+    assert_eq!(shown.changed, None);
+    let by: Vec<_> = shown.rows.iter().map(|row| row.by.as_str()).collect();
+    assert_eq!(
+        by,
+        [
+            "Another client of Magnum, outside of Portico",
+            "An autoscaler, or another client of Magnum",
+            "Magnum",
+            "Requested by ada (you)",
+            "ada (you)",
+            "Magnum",
+        ]
+    );
+    let request = &shown.rows[4];
+    assert_eq!(request.title, "Resize the node group gpu to 3");
+    assert_eq!(request.status, "Accepted");
+    assert_eq!(request.reason.as_deref(), Some("CHG-12"));
+    // a colleague reads the name
+    let shown = written.shown(&entries, "grace-id");
+    assert_eq!(shown.rows[3].by, "Requested by ada");
+}
+
+#[tokio::test]
+async fn an_entry_that_was_changed_or_removed_is_named() {
+    let written = Written::new().await;
+    for second in [0, 10, 20] {
+        let difference = Some(("State", false));
+        written
+            .observation(second, "UPDATE_COMPLETE", difference)
+            .await;
+    }
+    let entries = written.entries().await;
+    assert_eq!(written.shown(&entries, "ada-id").changed, None);
+    let mut altered = entries.clone();
+    altered[1].content = altered[1].content.replace("\"2\"", "\"3\"");
+    let changed = written.shown(&altered, "ada-id").changed.unwrap();
+    assert!(changed.contains("at number 2."), "{changed}");
+    let mut shortened = entries;
+    shortened.remove(1);
+    let changed = written.shown(&shortened, "ada-id").changed.unwrap();
+    assert!(changed.contains("at number 3."), "{changed}");
+}
