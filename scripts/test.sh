@@ -141,7 +141,7 @@ all() {
     stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}"
   done
   e2e
-  for page in docs/panel/compared.md docs/panel/flaws.md docs/panel/needs.md; do
+  for page in docs/panel/compared.md docs/panel/flaws.md docs/panel/needs.md docs/lifecycle/compared.md; do
     stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}" end2end/test-results/junit.xml
   done
   printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
