@@ -1,7 +1,7 @@
 //! The file that describes a cluster.
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
@@ -105,6 +105,7 @@ pub struct ClusterSpec {
         deserialize_with = "labels",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
+    #[schemars(schema_with = "schema_of_labels")]
     pub labels: BTreeMap<String, String>,
     /// The group `default-worker` is made with the cluster, the others after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -224,6 +225,7 @@ pub struct NodeGroupSpec {
         deserialize_with = "labels",
         skip_serializing_if = "BTreeMap::is_empty"
     )]
+    #[schemars(schema_with = "schema_of_labels")]
     pub labels: BTreeMap<String, String>,
     /// Taints of the nodes: `key=value:Effect`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -322,6 +324,14 @@ fn labels<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<String, String
             ))),
         })
         .collect()
+}
+
+/// Returns the schema of what [`labels`] reads.
+fn schema_of_labels(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "object",
+        "additionalProperties": { "type": ["string", "number", "boolean"] },
+    })
 }
 
 /// Returns a text, number or truth value as text.

@@ -142,4 +142,14 @@ fn the_schema_permits_what_is_read_and_forbids_unknown_fields() {
     for field in shop()["spec"].as_object().unwrap().keys() {
         assert!(spec["properties"].get(field).is_some(), "{field}");
     }
+    let groups = &schema["$defs"]["NodeGroupSpec"];
+    for labels in [
+        &spec["properties"]["labels"],
+        &groups["properties"]["labels"],
+    ] {
+        let kinds = json!(["string", "number", "boolean"]);
+        assert_eq!(labels["additionalProperties"]["type"], kinds);
+        assert!(labels["description"].is_string(), "{labels}");
+    }
+    assert_eq!(groups["required"], json!(["name"]));
 }
