@@ -84,7 +84,8 @@ mod tests {
         }
         for (page, value) in found {
             let document = ClusterDocument::read(value).unwrap();
-            assert_eq!(validate(&document), [], "{page}");
+            let problems = validate(&document);
+            assert!(problems.is_empty(), "{page}: {problems:?}");
         }
     }
 }
