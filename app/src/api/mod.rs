@@ -2,6 +2,7 @@
 pub mod access;
 pub mod apps;
 pub mod authentication;
+pub mod cluster_care;
 pub mod clusters;
 pub mod creation;
 pub mod lifecycle;

@@ -10,6 +10,7 @@ use crate::{
 use app::error::UiErrorKind;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
+use portico_domain::panel::lifecycle::ApiServerProbe;
 use portico_openstack::{
     keystone::{self, Catalog},
     rest::ScopedToken,
@@ -33,6 +34,8 @@ const CONFIGURED_TTL: Duration = Duration::from_secs(3_600);
 const UNCONFIGURED_TTL: Duration = Duration::from_secs(15);
 /// How long one that did not answer is not asked again: a list must not wait for it each time.
 const UNANSWERED_TTL: Duration = Duration::from_secs(30);
+/// How long a probe of an API server is reused.
+const PROBE_TTL: Duration = Duration::from_secs(15);
 /// Maximum number of clusters about which this is remembered.
 const MAX_CLUSTERS: u64 = 10_000;
 
@@ -49,6 +52,8 @@ pub struct MagnumAccess {
     pub(super) unconfigured: Cache<Uuid, ()>,
     /// Those that did not answer in time.
     pub(super) unanswered: Cache<Uuid, ()>,
+    /// Probes of API servers, by cluster and the ID of the user whose token was used.
+    pub(super) probes: Cache<(Uuid, String), ApiServerProbe>,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -83,6 +88,10 @@ impl MagnumAccess {
             configured: clusters(CONFIGURED_TTL),
             unconfigured: clusters(UNCONFIGURED_TTL),
             unanswered: clusters(UNANSWERED_TTL),
+            probes: Cache::builder()
+                .max_capacity(MAX_CLUSTERS)
+                .time_to_live(PROBE_TTL)
+                .build(),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)

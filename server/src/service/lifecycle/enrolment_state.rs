@@ -15,8 +15,8 @@ use portico_openstack::magnum;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// Maximum time for the question whether an API server asks kube-auth.
-const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
+/// Maximum time for a question to an API server, such as whether it asks kube-auth.
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// With less time than this, an API server is not asked: it would count as one that does not answer.
 const MIN_PROBE_TIME: Duration = Duration::from_secs(1);
 

@@ -22,6 +22,7 @@ mod feeds;
 #[cfg(test)]
 mod fixtures;
 mod following;
+mod health;
 mod journal;
 mod list;
 mod managed;
@@ -44,6 +45,7 @@ pub use creation::{continue_creation, create, dismiss_creation, options, read_fi
 pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
+pub use health::health;
 pub use journal::{Change, RequestOutcome, begin, export as export_journal, journal, record};
 pub use list::list;
 pub use node_groups::{

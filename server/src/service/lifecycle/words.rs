@@ -1,5 +1,5 @@
 //! States and health of clusters in words.
-use portico_domain::panel::Health;
+use portico_domain::panel::{Health, lifecycle::HealthPart};
 use portico_lifecycle::driver::{Driver, Evidence, Family};
 use portico_lifecycle::status::{Activity, Phase, Status};
 use portico_openstack::magnum::HealthStatus;
@@ -62,13 +62,10 @@ pub fn measured_health(
     health: Option<&HealthStatus>,
     reasons: &BTreeMap<String, String>,
 ) -> String {
-    let words = match health {
-        None => return "Not measured".to_owned(),
-        Some(HealthStatus::Healthy) => return "Healthy".to_owned(),
-        Some(HealthStatus::Unhealthy) => "Unhealthy",
-        Some(HealthStatus::Unknown) => "Not known",
-        Some(HealthStatus::Other(word)) => word.as_str(),
-    };
+    let words = health_status(health);
+    if matches!(health, None | Some(HealthStatus::Healthy)) {
+        return words;
+    }
     // the API concerns all users of the cluster, a node only some
     let (of_api, of_others): (Vec<_>, Vec<_>) = reasons
         .iter()
@@ -84,9 +81,58 @@ pub fn measured_health(
         texts.push(format!("{} more", bad.len() - MAX_REASONS));
     }
     if texts.is_empty() {
-        return words.to_owned();
+        return words;
     }
     format!("{words}: {}", texts.join("; "))
+}
+
+/// Returns Magnum's word for the health of a cluster in words, without its reasons.
+pub fn health_status(health: Option<&HealthStatus>) -> String {
+    let words = match health {
+        None => "Not measured",
+        Some(HealthStatus::Healthy) => "Healthy",
+        Some(HealthStatus::Unhealthy) => "Unhealthy",
+        Some(HealthStatus::Unknown) => "Not known",
+        Some(HealthStatus::Other(word)) => word.as_str(),
+    };
+    words.to_owned()
+}
+
+/// Returns the tone of Magnum's word. It is a warning at most: the word may be old, and whether the
+/// cluster works is another question.
+pub fn health_tone(health: Option<&HealthStatus>) -> Health {
+    match health {
+        Some(HealthStatus::Healthy) => Health::Ok,
+        Some(HealthStatus::Unhealthy) => Health::Warning,
+        None | Some(HealthStatus::Unknown | HealthStatus::Other(_)) => Health::Unknown,
+    }
+}
+
+/// Returns what Magnum reports about each part, the bad ones first.
+pub fn health_parts(reasons: &BTreeMap<String, String>) -> Vec<HealthPart> {
+    let mut parts: Vec<_> = reasons
+        .iter()
+        .map(|(part, text)| health_part(part, text))
+        .collect();
+    // stable: within each half the API server and the nodes stay in the order of their names
+    parts.sort_by_key(|part| part.is_good);
+    parts
+}
+
+fn health_part(part: &str, text: &str) -> HealthPart {
+    let is_good = is_good(text);
+    let (name, words) = match (part, part.strip_suffix(".Ready")) {
+        ("api", _) => ("API server", text),
+        (_, Some(node)) if is_good => (node, "ready"),
+        (_, Some(node)) if text.eq_ignore_ascii_case("false") => (node, "not ready"),
+        (_, Some(node)) => (node, text),
+        (other, None) => (other, text),
+    };
+    HealthPart {
+        name: name.to_owned(),
+        text: words.to_owned(),
+        is_good,
+    }
 }
 
 /// Returns a driver in words, with what it means that it is not known.
@@ -153,6 +199,32 @@ mod tests {
         assert_eq!(tone(&complete, None, false), Health::Ok);
         let unhealthy = HealthStatus::Unhealthy;
         assert_eq!(tone(&complete, Some(&unhealthy), false), Health::Warning);
+    }
+
+    #[test]
+    fn parts_are_in_words_and_the_bad_ones_first() {
+        let reasons = [
+            ("api", "ok"),
+            ("node-0.Ready", "True"),
+            ("node-1.Ready", "False"),
+            ("node-2.Ready", "Unknown"),
+        ];
+        let reasons = reasons.map(|(part, text)| (part.to_owned(), text.to_owned()));
+        let parts: Vec<_> = health_parts(&BTreeMap::from(reasons))
+            .into_iter()
+            .map(|part| (part.name, part.text, part.is_good))
+            .collect();
+        let part = |name: &str, text: &str, is_good| (name.to_owned(), text.to_owned(), is_good);
+        assert_eq!(
+            parts,
+            [
+                part("node-1", "not ready", false),
+                part("node-2", "Unknown", false),
+                part("API server", "ok", true),
+                part("node-0", "ready", true),
+            ]
+        );
+        assert_eq!(health_tone(None), Health::Unknown);
     }
 
     #[test]

@@ -1,18 +1,20 @@
 //! Clusters that Magnum makes.
+mod care;
+mod outcomes;
+
 use super::PanelService;
 use crate::{
     caller::audit::{self, Outcome},
     service::{
         enrolment,
-        error::ServiceError,
         lifecycle::{self, Accepted, Change, RequestOutcome},
     },
 };
-use app::{
-    error::{UiError, UiErrorKind},
-    ports::Lifecycle,
-};
+use app::{error::UiError, ports::Lifecycle};
 use async_trait::async_trait;
+use outcomes::{
+    accepted, change, of_change, of_deletion, of_enrolment, outcome_of, outcome_of_change,
+};
 use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
@@ -255,96 +257,5 @@ impl Lifecycle for PanelService {
         let outcome = outcome_of_change(&answer);
         audit::record(caller, "rotate_ca", cluster, &typed, outcome);
         self.ui(answer)
-    }
-}
-
-/// Returns the outcome of a change of a cluster.
-fn outcome_of_change(answer: &Result<ChangeOutcome, ServiceError>) -> Outcome {
-    match answer {
-        Ok(ChangeOutcome::Accepted) => Outcome::Done,
-        Ok(ChangeOutcome::Refused { .. }) => Outcome::Refused,
-        Ok(ChangeOutcome::Unknown { .. }) => Outcome::Started,
-        Err(error) => outcome_of(error),
-    }
-}
-
-impl PanelService {
-    /// Carries out a change whose beginning and outcome are in the cluster's journal.
-    async fn journalled<T>(
-        &self,
-        change: Change<'_>,
-        work: impl Future<Output = Result<T, ServiceError>>,
-        outcome: impl FnOnce(&T) -> (RequestOutcome, Option<String>),
-    ) -> Result<T, ServiceError> {
-        let begun = lifecycle::begin(&self.services, &self.caller, change).await?;
-        let answer = work.await;
-        if let Some(begun) = begun {
-            let (outcome, text) = match &answer {
-                Ok(answer) => outcome(answer),
-                Err(error) if error.kind == UiErrorKind::NotPermitted => {
-                    (RequestOutcome::Refused, Some(error.message.clone()))
-                }
-                Err(error) => (RequestOutcome::Failed, Some(error.message.clone())),
-            };
-            begun.end(outcome, text).await;
-        }
-        answer
-    }
-}
-
-fn change<'a>(cluster: Uuid, action: &'a str, target: &'a str) -> Change<'a> {
-    Change {
-        cluster,
-        action,
-        target,
-        reason: None,
-    }
-}
-
-fn accepted<T>(_: &T) -> (RequestOutcome, Option<String>) {
-    (RequestOutcome::Accepted, None)
-}
-
-fn of_change(outcome: &ChangeOutcome) -> (RequestOutcome, Option<String>) {
-    match outcome {
-        ChangeOutcome::Accepted => (RequestOutcome::Accepted, None),
-        ChangeOutcome::Refused { reason, .. } => (RequestOutcome::Refused, Some(reason.clone())),
-        ChangeOutcome::Unknown { reason, .. } => (RequestOutcome::Unknown, Some(reason.clone())),
-    }
-}
-
-fn of_deletion(outcome: &DeletionOutcome) -> (RequestOutcome, Option<String>) {
-    match outcome {
-        DeletionOutcome::Accepted(_) => (RequestOutcome::Accepted, None),
-        DeletionOutcome::AlreadyGone => (
-            RequestOutcome::Accepted,
-            Some("Magnum no longer had the cluster.".to_owned()),
-        ),
-        DeletionOutcome::Refused { reason, .. } => (RequestOutcome::Refused, Some(reason.clone())),
-        DeletionOutcome::Unknown { reason, .. } => (RequestOutcome::Unknown, Some(reason.clone())),
-    }
-}
-
-/// Returns what the journal has of an enrolment; `None` if it is too early, as the page tries again.
-fn of_enrolment(outcome: &EnrolmentOutcome) -> Option<(RequestOutcome, Option<String>)> {
-    match outcome {
-        EnrolmentOutcome::Enrolled { .. } => Some((RequestOutcome::Accepted, None)),
-        EnrolmentOutcome::WaitingForConfiguration(_) => Some((
-            RequestOutcome::Accepted,
-            Some("The API server has to be configured.".to_owned()),
-        )),
-        EnrolmentOutcome::Refused { reason, .. } => {
-            Some((RequestOutcome::Refused, Some(reason.clone())))
-        }
-        EnrolmentOutcome::Later { .. } => None,
-    }
-}
-
-/// Returns the outcome of a change that was not sent.
-fn outcome_of(error: &ServiceError) -> Outcome {
-    if error.kind == UiErrorKind::NotPermitted {
-        Outcome::Refused
-    } else {
-        Outcome::Failed
     }
 }

@@ -378,6 +378,7 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/upgrade",
             json!({ "cluster": cluster, "template": attempt, "typed": "shop" }),
         ),
+        unavailable(reads("/api/managed_clusters/health", one.clone())),
         unavailable(reads("/api/managed_clusters/certificates", one)),
         changes(
             "/api/managed_clusters/sign_certificate",

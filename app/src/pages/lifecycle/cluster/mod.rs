@@ -1,6 +1,7 @@
-//! One cluster: progress, details, failure, enrolment.
+//! One cluster: progress, health, details, failure, enrolment.
 mod enrolment;
 mod failure;
+mod health;
 mod remaining;
 mod steps;
 mod summary;
@@ -170,6 +171,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
             .with(|progress| (progress.cluster.clone(), progress.groups.clone()))
     });
     let of_failure = project.clone();
+    let is_deleted = is_gone(watch);
     view! {
         <PageHead title=name icon=icons::BOXES crumbs aside=badges actions />
         <p class="visually-hidden" role="status" aria-live="polite">
@@ -183,6 +185,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
         {steps::card(watch)}
         {remaining::card(watch)}
         <EnrolmentCard watch />
+        {move || (!is_deleted.get()).then(|| health::card(watch))}
         {move || {
             let (cluster, groups) = details.get();
             summary::cards(cluster, groups)

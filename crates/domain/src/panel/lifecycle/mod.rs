@@ -1,5 +1,5 @@
-//! The pages of clusters that Magnum makes: list, creation, progress, deletion, enrolment, upgrade,
-//! certificates.
+//! The pages of clusters that Magnum makes: list, creation, progress, health, deletion, enrolment,
+//! upgrade, certificates.
 //!
 //! Plain types: the server fills them with the rules of `portico-lifecycle`, the pages show them. All
 //! sentences are made by the server. Times are Unix seconds.
@@ -12,6 +12,7 @@ mod deletion;
 mod enrolment;
 mod failure;
 mod form;
+mod health;
 mod journal;
 mod node_groups;
 mod options;
@@ -38,6 +39,10 @@ pub use failure::{FailureAction, FailureCard, FailureStep, Responsibility};
 pub use form::{
     AUTO_HEALING_LABEL, AUTO_SCALING_LABEL, AUTO_UPGRADE_LABEL, ApiExposure, ClusterFile,
     ControlPlaneForm, CreationForm, DEFAULT_GROUP, ExistingNetwork, GroupForm,
+};
+pub use health::{
+    ApiServerProbe, AutoHealing, ClusterHealth, HealthChange, HealthHistory, HealthPart,
+    ProbeResult, ReportedHealth,
 };
 pub use journal::{ClusterJournal, JournalRow, JournalSource};
 pub use node_groups::{

@@ -1,5 +1,6 @@
 //! The journals of clusters (ADR 0025): what was requested through Portico, and what was observed.
 mod content;
+mod health;
 mod page;
 mod record;
 mod rows;
@@ -7,5 +8,6 @@ mod rows;
 mod tests;
 
 pub use content::RequestOutcome;
+pub use health::health_history;
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
