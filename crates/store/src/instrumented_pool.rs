@@ -16,7 +16,7 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares the list with the migrations.
-const TABLES: [&str; 28] = [
+const TABLES: [&str; 29] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
@@ -24,6 +24,7 @@ const TABLES: [&str; 28] = [
     "cluster_creation_attempts",
     "cluster_journal_entries",
     "cluster_journal_heads",
+    "cluster_protections",
     "device_codes",
     "enrolled_cluster_feed",
     "enrolled_clusters",

@@ -19,6 +19,7 @@ mod browser_marks;
 mod cause;
 mod changes;
 mod cluster_journal;
+mod cluster_protections;
 mod config;
 mod creation_attempts;
 mod database;
@@ -65,6 +66,7 @@ pub use cluster_journal::{
     ClusterJournal, JournalEntry, JournalHead, JournalKey, JournalSource, LastObservation,
     NewJournalEntry,
 };
+pub use cluster_protections::{ClusterProtection, ClusterProtections, ProtectedCluster};
 pub use config::StoreConfig;
 pub use creation_attempts::{
     AttemptKey, AttemptLease, AttemptState, BegunAttempt, CreationAttempt, CreationAttempts,

@@ -8,9 +8,9 @@ use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
     AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, ClusterJournal,
-    CreationAttempts, DeviceCodes, EnrolledClusters, Handovers, KeystoneTokens, LogoutMarks,
-    NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms, SessionCredentials, Sessions,
-    SignInAccounts, SignInFlows, Throttle, TotpMarks,
+    ClusterProtections, CreationAttempts, DeviceCodes, EnrolledClusters, Handovers, KeystoneTokens,
+    LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms,
+    SessionCredentials, Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
 use std::sync::Arc;
@@ -108,6 +108,9 @@ accessors! {
 
     /// Returns the journals of managed clusters; on a SQL database only.
     pub fn cluster_journal -> ClusterJournal;
+
+    /// Returns the protections of managed clusters from deletion; on a SQL database only.
+    pub fn cluster_protections -> ClusterProtections;
 
     /// Returns the audit log.
     pub fn audit -> Audit;

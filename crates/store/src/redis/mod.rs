@@ -16,6 +16,7 @@ mod authorization_codes;
 mod binding;
 mod changes;
 mod cluster_journal;
+mod cluster_protections;
 mod codes;
 mod connection;
 mod creation_attempts;

@@ -5,6 +5,7 @@ mod audit_filter;
 mod authorization_codes;
 mod changes;
 mod cluster_journal;
+mod cluster_protections;
 mod connection;
 mod creation_attempts;
 mod database;

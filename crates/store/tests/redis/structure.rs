@@ -333,3 +333,19 @@ async fn journals_of_clusters_need_a_sql_database() {
     assert!(journal.last_observation(&key(1)).await.is_err());
     assert!(journal.list(&key(1), None, 10).await.is_err());
 }
+
+#[tokio::test]
+async fn protections_of_clusters_need_a_sql_database() {
+    use crate::suite::cluster_protections::cluster;
+    use portico_store::StoreError;
+    let database = super::database().await;
+    let protections = database.store.cluster_protections();
+    let now = crate::suite::fixtures::at(0);
+    let error = protections
+        .protect(&cluster(1), "ada", now)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::NeedsSql { .. }), "{error}");
+    assert!(protections.remove(&cluster(1)).await.is_err());
+    assert!(protections.get(&cluster(1)).await.is_err());
+}

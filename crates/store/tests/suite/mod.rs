@@ -4,6 +4,7 @@ pub mod audit_tampering;
 pub mod browser_marks;
 pub mod changes;
 pub mod cluster_journal;
+pub mod cluster_protections;
 pub mod command_line;
 pub mod creation_attempts;
 pub mod enrolled_clusters;
@@ -180,6 +181,8 @@ macro_rules! each_sql_test {
             cluster_journal: of_two_replicas_one_records_a_difference
             cluster_journal: an_entry_that_is_too_large_is_refused
             cluster_journal: a_journal_is_stored_for_400_days_after_its_last_entry
+            cluster_protections: a_cluster_is_protected_until_the_protection_is_removed
+            cluster_protections: a_protection_is_of_one_cluster_of_one_project
             creation_attempts: an_attempt_keeps_its_state_for_the_next_run
             creation_attempts: one_run_at_a_time_works_on_an_attempt
             creation_attempts: an_attempt_is_dismissed_only_while_its_outcome_is_unknown
