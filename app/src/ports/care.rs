@@ -1,7 +1,7 @@
 //! Health, delete protection and quotas of clusters that Magnum makes.
 use crate::error::UiError;
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::ClusterHealth;
+use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection};
 use uuid::Uuid;
 
 /// What is known of clusters besides their state. As for [`super::Lifecycle`], all calls use the viewer's
@@ -10,4 +10,17 @@ use uuid::Uuid;
 pub trait ClusterCare {
     /// Returns Magnum's report of a cluster's health, and what a request to its API server showed.
     async fn cluster_health(&self, cluster: Uuid) -> Result<ClusterHealth, UiError>;
+    /// Returns whether Portico refuses to delete a cluster.
+    async fn delete_protection(&self, cluster: Uuid) -> Result<DeleteProtection, UiError>;
+    /// Protects a cluster from deletion through Portico, or removes the protection; `typed` is then the
+    /// cluster's name.
+    ///
+    /// # Errors
+    /// `NotPermitted` for users who may not delete the cluster, `Invalid` for another typed name.
+    async fn set_delete_protection(
+        &self,
+        cluster: Uuid,
+        is_on: bool,
+        typed: String,
+    ) -> Result<DeleteProtection, UiError>;
 }

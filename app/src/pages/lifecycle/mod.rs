@@ -9,6 +9,7 @@ mod delete;
 mod journal;
 mod list;
 mod node_groups;
+mod protection;
 mod upgrade;
 mod view_change;
 

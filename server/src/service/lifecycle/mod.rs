@@ -31,6 +31,7 @@ mod origin;
 mod own;
 mod pace;
 mod progress;
+mod protection;
 #[cfg(test)]
 mod stand_in;
 mod stored_attempts;
@@ -52,6 +53,7 @@ pub use node_groups::{
     change as change_node_group, node_groups, review as review_node_group, target_of,
 };
 pub use progress::{follow, progress};
+pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;
 pub use upgrade::{options as upgrade_options, upgrade};
 pub use viewer::Viewer;

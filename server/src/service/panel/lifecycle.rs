@@ -61,6 +61,9 @@ impl Lifecycle for PanelService {
             let change = change(cluster, "create_cluster", "");
             let accepted = RequestOutcome::Accepted;
             lifecycle::record(&self.services, &self.caller, change, accepted, None).await;
+            if form.protection {
+                self.record_protection(cluster).await;
+            }
             let name = form.name.clone();
             let request = Accepted::Creation { name };
             lifecycle::follow(&self.services, &self.caller, cluster, &request).await;

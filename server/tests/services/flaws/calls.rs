@@ -379,6 +379,11 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
             json!({ "cluster": cluster, "template": attempt, "typed": "shop" }),
         ),
         unavailable(reads("/api/managed_clusters/health", one.clone())),
+        unavailable(reads("/api/managed_clusters/protection", one.clone())),
+        changes(
+            "/api/managed_clusters/set_protection",
+            json!({ "cluster": cluster, "is_on": false, "typed": "shop" }),
+        ),
         unavailable(reads("/api/managed_clusters/certificates", one)),
         changes(
             "/api/managed_clusters/sign_certificate",

@@ -9,7 +9,7 @@ mod watch;
 
 pub use summary::bounds;
 
-use super::{list_crumb, view_change::use_view_shown};
+use super::{list_crumb, protection, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_cluster_progress,
     components::{ErrorState, PageHead},
@@ -185,7 +185,14 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
         {steps::card(watch)}
         {remaining::card(watch)}
         <EnrolmentCard watch />
-        {move || (!is_deleted.get()).then(|| health::card(watch))}
+        {move || (!is_deleted.get()).then(|| {
+            // nothing else of the page depends on it
+            let changed = Callback::new(|()| {});
+            view! {
+                {health::card(watch)}
+                {protection::card(cluster, changed)}
+            }
+        })}
         {move || {
             let (cluster, groups) = details.get();
             summary::cards(cluster, groups)

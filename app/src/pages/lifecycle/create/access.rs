@@ -47,11 +47,31 @@ pub fn page(wizard: Wizard) -> AnyView {
                         |form| form.create_timeout,
                         |form, value| form.create_timeout = value,
                     )}
+                    {protection(wizard)}
                 </div>
             </details>
         </div>
     }
     .into_any()
+}
+
+/// Returns the choice whether Portico refuses to delete the cluster.
+fn protection(wizard: Wizard) -> AnyView {
+    let choices = vec![Choice::new("", "Off"), Choice::new("true", "On")];
+    select(
+        wizard,
+        Head::new("spec.protection", "Delete protection")
+            .hint("Portico's own: other clients of Magnum ignore it."),
+        Signal::stored(choices),
+        |form| {
+            if form.protection {
+                "true".to_owned()
+            } else {
+                String::new()
+            }
+        },
+        |form, text| form.protection = text == "true",
+    )
 }
 
 fn network(wizard: Wizard, defaults: &TemplateDefaults) -> AnyView {

@@ -88,6 +88,11 @@ fn rows(form: &CreationForm, template: String) -> Vec<(&'static str, String)> {
             form.create_timeout.map(|minutes| format!("{minutes} min")),
         ),
         (
+            "Protection",
+            form.protection
+                .then(|| "from deletion through Portico".to_owned()),
+        ),
+        (
             "Services",
             (!form.services.is_empty()).then(|| form.services.join(", ")),
         ),
@@ -155,7 +160,6 @@ mod tests {
         assert_eq!(of("Workers"), Some("gpu: 2 nodes of m1.large, from 0 to 4"));
         assert_eq!(of("Control plane"), Some("1 node"));
         assert_eq!(of("Kubernetes API"), Some("public, for 198.51.100.0/24"));
-        // nothing stores it: a check says so
-        assert_eq!(of("Protection"), None);
+        assert_eq!(of("Protection"), Some("from deletion through Portico"));
     }
 }

@@ -7,7 +7,7 @@ mod record;
 
 pub use leftovers::LeftoversPage;
 
-use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
+use super::{cluster_crumb, list_crumb, protection, view_change::use_view_shown, without_scripts};
 use crate::{
     components::{ErrorState, NeedsScripts, PageHead},
     context::use_session,
@@ -68,6 +68,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         })}
         {move || deletion.inventory.get().map(inventory::view)}
         {move || name.get().map(|name| view! {
+            {protection::card(cluster, retry)}
             <div class="mt-4">
                 <Button
                     label="Refresh"

@@ -17,6 +17,7 @@ mod journal;
 mod node_groups;
 mod options;
 mod progress;
+mod protection;
 mod quota;
 mod review;
 mod upgrade;
@@ -56,6 +57,7 @@ pub use progress::{
     ClusterProgress, Operation, PlannedStep, PlannedStepState, ProgressOutcome, ProgressStep,
     ProgressUpdate, StepState,
 };
+pub use protection::{DeleteProtection, Protected};
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
 pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};

@@ -199,28 +199,31 @@ fn checks(review: &Review, problems: &[FieldProblem], document: &ClusterDocument
             },
         );
     }
-    checks.extend(not_stored(document));
+    checks.extend(beyond_magnum(document));
     checks
 }
 
-/// Returns warnings about what a file may have and Portico does not carry out.
-fn not_stored(document: &ClusterDocument) -> Vec<Check> {
+/// Returns what a file may have and Magnum does not: what Portico itself does about it.
+fn beyond_magnum(document: &ClusterDocument) -> Vec<Check> {
     let spec = &document.spec;
-    let warning = |subject: &str, text: &str| Check {
+    let check = |level, subject: &str, text: &str| Check {
         subject: subject.to_owned(),
-        level: CheckLevel::Warning,
+        level,
         text: text.to_owned(),
         next_step: None,
         page: Some(FormPage::Access),
     };
     let protection = spec.protection.then(|| {
-        warning(
+        check(
+            CheckLevel::Ok,
             "Protection",
-            "Portico does not store the protection yet: the cluster can be deleted like any other.",
+            "Pages of this panel will not delete the cluster until the protection is removed. Other clients \
+             of Magnum ignore it.",
         )
     });
     let services = (!spec.services.is_empty()).then(|| {
-        warning(
+        check(
+            CheckLevel::Warning,
             "Services",
             "Portico does not install services yet: install them into the cluster once it is ready.",
         )

@@ -10,7 +10,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{conductor::has_conductor, error, viewer::Viewer},
+        lifecycle::{conductor::has_conductor, error, protection::protect_new, viewer::Viewer},
     },
 };
 use app::error::UiErrorKind;
@@ -154,6 +154,8 @@ impl Creation {
         };
         let outcome = match stored.state {
             AttemptState::Created(cluster) | AttemptState::Complete(cluster) => {
+                // a run may have ended before it was protected
+                self.protect(cluster).await;
                 Ok(CreationOutcome::AlreadyCreated { cluster })
             }
             AttemptState::NotSent => self.first(lease, &stored).await,
@@ -297,11 +299,15 @@ impl Creation {
         let created = create_once(&mut run, attempt, &request).await;
         let error = match created {
             Ok(uuid) => {
-                return match uuid.parse() {
-                    Ok(cluster) if run.is_sent => Ok(CreationOutcome::Accepted { cluster }),
-                    Ok(cluster) => Ok(CreationOutcome::AlreadyCreated { cluster }),
-                    Err(_) => Ok(outcome::running()),
+                let Ok(cluster) = uuid.parse() else {
+                    return Ok(outcome::running());
                 };
+                self.protect(cluster).await;
+                return Ok(if run.is_sent {
+                    CreationOutcome::Accepted { cluster }
+                } else {
+                    CreationOutcome::AlreadyCreated { cluster }
+                });
             }
             Err(error) => error,
         };
@@ -333,6 +339,13 @@ impl Creation {
                 )
                 .next("Try again in a minute: nothing was sent."))
             }
+        }
+    }
+
+    /// Protects the cluster from deletion if the form says so.
+    async fn protect(&self, cluster: Uuid) {
+        if self.form.protection {
+            protect_new(&self.store, &self.viewer, cluster).await;
         }
     }
 

@@ -20,7 +20,8 @@ use portico_lifecycle::{
     status::Status,
 };
 use portico_store::{
-    AttemptKey, AttemptLease, AttemptState, BegunAttempt, KeyRing, NewCreationAttempt, Store,
+    AttemptKey, AttemptLease, AttemptState, BegunAttempt, KeyRing, NewCreationAttempt,
+    ProtectedCluster, Store,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, time::Duration};
@@ -108,6 +109,29 @@ async fn one_attempt_makes_one_cluster_however_often_it_is_sent() {
     let third = send(&magnum, database.store().await, form(), ATTEMPT).await;
     assert_eq!(third, again);
     assert_eq!(magnum.calls(), ["POST clusters"]);
+}
+
+#[tokio::test]
+async fn a_cluster_is_protected_from_its_creation_on_if_its_file_says_so() {
+    let protected = ProtectedCluster {
+        project_id: "acme".to_owned(),
+        cluster: CLUSTER,
+    };
+    for protection in [false, true] {
+        let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
+        let form = CreationForm {
+            protection,
+            ..form()
+        };
+        let outcome = send(&magnum, database.store().await, form, ATTEMPT).await;
+        assert_eq!(outcome, CreationOutcome::Accepted { cluster: CLUSTER });
+        let store = database.store().await;
+        let found = store.cluster_protections().get(&protected).await.unwrap();
+        assert_eq!(
+            found.map(|one| one.user_id),
+            protection.then(|| "ada".to_owned())
+        );
+    }
 }
 
 #[tokio::test]

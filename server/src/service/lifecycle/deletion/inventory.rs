@@ -9,7 +9,7 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{creation::plain_check, error, managed, own, viewer::Viewer},
+        lifecycle::{creation::plain_check, error, managed, own, protection, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
@@ -58,20 +58,29 @@ pub async fn inventory(
         },
         Err(refusal) => Err(refusal),
     };
-    read(&access.clients, &viewer, cluster, options, inside).await
+    let is_protected = protection::is_protected(access, &viewer, cluster).await;
+    let wanted = Wanted { cluster, options };
+    read(&access.clients, &viewer, wanted, inside, is_protected).await
+}
+
+/// What the page asks for.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub cluster: Uuid,
+    pub options: DeletionOptions,
 }
 
 /// Reads the inventory with the clients of a cloud. `inside` is what the cluster's own API states about
-/// its volumes, or why it could not be asked.
+/// its volumes, or why it could not be asked; `is_protected` is an error if the store cannot be read.
 ///
 /// # Errors
 /// As [`inventory()`].
 pub async fn read(
     clients: &Clients,
     viewer: &Viewer,
-    cluster: Uuid,
-    options: DeletionOptions,
+    Wanted { cluster, options }: Wanted,
     inside: Result<ReclaimPolicies, String>,
+    is_protected: Result<bool, ServiceError>,
 ) -> Result<DeletionInventory, ServiceError> {
     let found = own::cluster(clients, viewer, cluster).await?;
     let none = ReclaimPolicies::new();
@@ -82,9 +91,15 @@ pub async fn read(
         DeletionOptions::default()
     };
     let policies = inside.as_ref().unwrap_or(&none);
-    let doomed = look(clients, viewer, &found, offered, policies).await;
+    let mut doomed = look(clients, viewer, &found, offered, policies).await;
+    let is_protected = is_protected.unwrap_or_else(|error| {
+        doomed.gaps.push(error.message);
+        // the server asks again before it sends anything
+        false
+    });
     // the page compares the name, and the server again
-    let checks = checks(&doomed.cluster, &doomed.cluster.name, inside.is_ok());
+    let name = &doomed.cluster.name;
+    let checks = checks(&doomed.cluster, is_protected, name, inside.is_ok());
     Ok(DeletionInventory {
         cluster: Named {
             id: doomed.cluster.uuid.clone(),
@@ -165,11 +180,15 @@ pub async fn look(
 }
 
 /// Returns the checks of a deletion with a typed name.
-pub fn checks(cluster: &Cluster, typed_name: &str, is_api_reachable: bool) -> Checks {
+pub fn checks(
+    cluster: &Cluster,
+    is_protected: bool,
+    typed_name: &str,
+    is_api_reachable: bool,
+) -> Checks {
     before_deletion(&DeletionContext {
         cluster,
-        // no such flag is stored
-        is_protected: false,
+        is_protected,
         typed_name,
         is_api_reachable,
         has_creator: None,

@@ -11,7 +11,7 @@ use crate::{
         Services,
         enrolment::remove_record,
         error::ServiceError,
-        lifecycle::{error, progress::no_such_cluster, viewer::Viewer},
+        lifecycle::{error, progress::no_such_cluster, protection, viewer::Viewer},
     },
 };
 use jiff::Timestamp;
@@ -24,11 +24,13 @@ use uuid::Uuid;
 const AGAIN: &str =
     "The cluster was not deleted. Wait for a minute and delete it again, or leave the options out.";
 
-/// Deletes a cluster if `typed` is its name and no check blocks it; before that, what the options name in
-/// the cluster. If Magnum no longer has the cluster, the record of its enrolment is removed.
+/// Deletes a cluster if `typed` is its name, it is not protected, and no check blocks it; before that, what
+/// the options name in the cluster. If Magnum no longer has the cluster, the record of its enrolment is
+/// removed.
 ///
 /// # Errors
-/// Those of [`crate::service::lifecycle::list()`], if nothing was sent. Refusals are in the answer.
+/// Those of [`crate::service::lifecycle::list()`], if nothing was sent, also if it is not known whether the
+/// cluster is protected. Refusals are in the answer.
 pub async fn delete(
     services: &Services,
     clusters: &ClusterSnapshot,
@@ -40,10 +42,12 @@ pub async fn delete(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let clients = &access.clients;
-    let doomed = match permit(clients, &viewer, cluster, typed).await? {
+    let is_protected = protection::is_protected(access, &viewer, cluster).await?;
+    let doomed = match permit(clients, &viewer, cluster, typed, is_protected).await? {
         Permit::Granted(doomed) => doomed,
         Permit::Answered(DeletionOutcome::AlreadyGone) => {
             forget_record(services, clusters, caller, cluster).await;
+            protection::forget(access, &viewer, cluster).await;
             return Ok(DeletionOutcome::AlreadyGone);
         }
         Permit::Answered(outcome) => return Ok(outcome),
@@ -92,6 +96,7 @@ pub async fn permit(
     viewer: &Viewer,
     cluster: Uuid,
     typed: &str,
+    is_protected: bool,
 ) -> Result<Permit, ServiceError> {
     let found = match clients.magnum.cluster(&viewer.token, cluster).await {
         Ok(found) if viewer.is_of_project(&found) => found,
@@ -107,7 +112,7 @@ pub async fn permit(
     }
     let options = DeletionOptions::default();
     let doomed = look(clients, viewer, &found, options, &ReclaimPolicies::new()).await;
-    let checks = checks(&doomed.cluster, typed, true);
+    let checks = checks(&doomed.cluster, is_protected, typed, true);
     let mut blocking = checks.0.iter().filter(|one| one.level == Level::Blocks);
     if let Some(check) = blocking.next() {
         let next_step = "Nothing was sent. Correct it and try again.";

@@ -22,6 +22,13 @@ const NONE: DeletionOptions = DeletionOptions {
     claims_first: false,
 };
 
+fn wanted(options: DeletionOptions) -> inventory::Wanted {
+    inventory::Wanted {
+        cluster: CLUSTER,
+        options,
+    }
+}
+
 fn ada(magnum: &ChangingMagnum) -> Viewer {
     magnum.viewer("ada", &["member", "reader"])
 }
@@ -33,7 +40,7 @@ async fn send(
     typed: &str,
 ) -> Result<DeletionOutcome, ServiceError> {
     let clients = &magnum.clients;
-    match permit(clients, viewer, CLUSTER, typed).await? {
+    match permit(clients, viewer, CLUSTER, typed, false).await? {
         Permit::Granted(doomed) => Ok(carry_out(clients, viewer, CLUSTER, &doomed).await),
         Permit::Answered(outcome) => Ok(outcome),
     }
@@ -52,7 +59,7 @@ async fn case_49_the_inventory_states_what_stays_and_what_was_not_looked_at() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     magnum.add_volume("v1", CLUSTER);
     let ada = ada(&magnum);
-    let found = inventory::read(&magnum.clients, &ada, CLUSTER, NONE, closed()).await;
+    let found = inventory::read(&magnum.clients, &ada, wanted(NONE), closed(), Ok(false)).await;
     let found = found.unwrap();
     // the driver leaves volumes
     assert_eq!(found.stays[0].id, "v1");
@@ -73,7 +80,7 @@ async fn a_cluster_of_another_project_is_not_found_for_an_administrator_either()
     other["project_id"] = json!("globex");
     let magnum = ChangingMagnum::with(vec![other]).await;
     let root = magnum.viewer("root", &["admin"]);
-    let error = inventory::read(&magnum.clients, &root, CLUSTER, NONE, closed()).await;
+    let error = inventory::read(&magnum.clients, &root, wanted(NONE), closed(), Ok(false)).await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     let error = send(&magnum, &root, "shop").await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
@@ -102,6 +109,40 @@ async fn only_the_typed_name_deletes_and_the_server_compares_it() {
     assert_eq!(magnum.calls(), [format!("DELETE clusters/{CLUSTER}")]);
     let again = send(&magnum, &ada, "shop").await;
     assert_eq!(again.unwrap(), DeletionOutcome::AlreadyGone);
+}
+
+#[tokio::test]
+async fn case_53_a_protected_cluster_is_not_deleted_with_its_name_either() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    let ada = ada(&magnum);
+    let found = permit(&magnum.clients, &ada, CLUSTER, "shop", true).await;
+    let Ok(Permit::Answered(DeletionOutcome::Refused { reason, .. })) = found else {
+        panic!("it is protected");
+    };
+    assert!(reason.contains("protected from deletion"), "{reason}");
+    let inventory = inventory::read(&magnum.clients, &ada, wanted(NONE), closed(), Ok(true));
+    let inventory = inventory.await.unwrap();
+    assert!(!inventory.can_be_sent("shop"));
+    assert!(
+        inventory
+            .checks
+            .iter()
+            .any(|one| one.subject == "Protection")
+    );
+    assert_eq!(magnum.calls(), [""; 0]);
+    // control case: without the protection the name is enough
+    let outcome = send(&magnum, &ada, "shop").await;
+    assert!(matches!(outcome, Ok(DeletionOutcome::Accepted(_))));
+}
+
+#[tokio::test]
+async fn an_unknown_protection_is_a_gap_of_the_inventory() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    let ada = ada(&magnum);
+    let unknown = ServiceError::not_found("The protection is not known.");
+    let found = inventory::read(&magnum.clients, &ada, wanted(NONE), closed(), Err(unknown));
+    let found = found.await.unwrap();
+    assert!(found.gaps.iter().any(|gap| gap.contains("protection")));
 }
 
 #[tokio::test]
@@ -199,7 +240,13 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
         ..NONE
     };
     let ada = ada(&magnum);
-    let found = inventory::read(&magnum.clients, &ada, CLUSTER, claims_first, Ok(policies));
+    let found = inventory::read(
+        &magnum.clients,
+        &ada,
+        wanted(claims_first),
+        Ok(policies),
+        Ok(false),
+    );
     let found = found.await.unwrap();
     assert_eq!(found.options, claims_first);
     assert_eq!(found.options_refusal, None);

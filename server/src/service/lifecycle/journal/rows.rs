@@ -100,6 +100,17 @@ fn is_superseded(request: &RequestContent, ended: &HashSet<(&str, &str)>) -> boo
         && id.is_some_and(|id| ended.contains(&(id, request.action.as_str())))
 }
 
+/// Returns whether Magnum changes the cluster because of an accepted request of this kind.
+fn changes_magnum(request: &RequestContent) -> bool {
+    let own = [
+        "enrol",
+        "sign_certificate",
+        "protect_cluster",
+        "unprotect_cluster",
+    ];
+    !own.contains(&request.action.as_str())
+}
+
 fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str)>) -> Timeline {
     let requested = |may_have_effect| {
         Timeline::Requested(Requested {
@@ -109,7 +120,8 @@ fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str
     };
     match content {
         Content::Request(request) => {
-            requested(request.outcome.may_have_effect() && !is_superseded(request, ended))
+            let may_have_effect = request.outcome.may_have_effect() && changes_magnum(request);
+            requested(may_have_effect && !is_superseded(request, ended))
         }
         Content::Unreadable => requested(false),
         Content::Observation(observation) => Timeline::Observed(Observed {
@@ -205,6 +217,8 @@ fn title(request: &RequestContent) -> String {
         "upgrade_cluster" => of_group("Upgrade to"),
         "rotate_ca" => "Rotate the CA".to_owned(),
         "sign_certificate" => "Sign a certificate".to_owned(),
+        "protect_cluster" => "Protect the cluster from deletion".to_owned(),
+        "unprotect_cluster" => "Remove the protection from deletion".to_owned(),
         other => {
             let words = other.replace('_', " ");
             let mut letters = words.chars();
