@@ -122,3 +122,14 @@ test("a cluster is protected from its creation on, and a reader cannot change th
   expect(forced.status, forced.body).toBe(403);
   await other.context().close();
 });
+
+test("the list has what the project uses of its quotas, and Magnum's own count", async ({ page }) => {
+  await complete(page, unique("counted"));
+  await page.goto(clustersPage(tenant));
+  const usage = part(page, "usage");
+  await expect(usage).toContainText(/Magnum counts \d+ clusters? with \d+ nodes?/);
+  for (const resource of ["clusters", "instances", "cores", "MiB of RAM"]) {
+    await expect(usage.locator(".meter-label", { hasText: resource })).toContainText(/\d+ of \d+|no limit/);
+  }
+  await isAccessible(page);
+});

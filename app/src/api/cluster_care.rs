@@ -2,7 +2,7 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection};
+use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection, ProjectUsage};
 use uuid::Uuid;
 
 /// Returns Magnum's report of a cluster's health, and what a request to its API server showed.
@@ -29,4 +29,10 @@ pub async fn set_delete_protection(
             .set_delete_protection(cluster, is_on, typed)
             .await,
     )
+}
+
+/// Returns what the project uses of its quotas, and Magnum's own count of its clusters.
+#[server(prefix = "/api", endpoint = "managed_clusters/usage", output = Json, client = PanelClient)]
+pub async fn get_project_usage() -> Result<ProjectUsage, UiError> {
+    super::answer(super::panel()?.project_usage().await)
 }

@@ -1,7 +1,7 @@
 //! Health, delete protection and quotas of clusters that Magnum makes.
 use crate::error::UiError;
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection};
+use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection, ProjectUsage};
 use uuid::Uuid;
 
 /// What is known of clusters besides their state. As for [`super::Lifecycle`], all calls use the viewer's
@@ -23,4 +23,6 @@ pub trait ClusterCare {
         is_on: bool,
         typed: String,
     ) -> Result<DeleteProtection, UiError>;
+    /// Returns what the project uses of its quotas, and Magnum's own count of its clusters.
+    async fn project_usage(&self) -> Result<ProjectUsage, UiError>;
 }

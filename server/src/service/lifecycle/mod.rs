@@ -36,6 +36,7 @@ mod protection;
 mod stand_in;
 mod stored_attempts;
 mod upgrade;
+mod usage;
 mod viewer;
 mod words;
 
@@ -56,4 +57,5 @@ pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;
 pub use upgrade::{options as upgrade_options, upgrade};
+pub use usage::project_usage;
 pub use viewer::Viewer;

@@ -321,6 +321,7 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
     vec![
         unavailable(form("/api/managed_clusters/list", false, &[])),
         unavailable(form("/api/managed_clusters/options", false, &[])),
+        unavailable(form("/api/managed_clusters/usage", false, &[])),
         reads(
             "/api/managed_clusters/read_file",
             json!({ "text": "kind: Cluster" }),

@@ -56,7 +56,8 @@ pub fn projected(quota: QuotaProjection) -> AnyView {
     bar(quota.resource, quota.usage, after, note.into_any())
 }
 
-fn current(quota: QuotaUse) -> AnyView {
+/// Returns the bar of a quota as it is now.
+pub fn current(quota: QuotaUse) -> AnyView {
     let used = quota.usage.map(|usage| usage.used);
     bar(quota.resource, quota.usage, used, ().into_any())
 }

@@ -1,5 +1,6 @@
 //! The clusters of the project.
 mod row;
+mod usage;
 mod words;
 
 use crate::{
@@ -115,6 +116,7 @@ fn Shown(list: ManagedClusters) -> impl IntoView {
             {move || gaps_view(gaps.get())}
             {body}
             <p class="text-muted">{move || quota.get()}</p>
+            {usage::card()}
             {missing_view(missing)}
             <p class="text-faint">{foot}</p>
         </div>

@@ -21,6 +21,7 @@ mod protection;
 mod quota;
 mod review;
 mod upgrade;
+mod usage;
 
 pub use action::{ActionOffer, Check, CheckLevel, ClusterAction, FieldProblem, FormPage};
 pub use certificates::{
@@ -61,3 +62,4 @@ pub use protection::{DeleteProtection, Protected};
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
 pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};
+pub use usage::{ClusterStats, ProjectUsage};

@@ -24,9 +24,14 @@ const RESOURCES: [Resource; 8] = [
 
 /// Returns the present use of all quotas.
 pub fn quotas(usages: &Usages) -> Vec<QuotaUse> {
-    let uses = RESOURCES.into_iter().map(|resource| QuotaUse {
+    quota_uses(usages, &RESOURCES)
+}
+
+/// Returns the present use of some quotas, in their order.
+pub fn quota_uses(usages: &Usages, resources: &[Resource]) -> Vec<QuotaUse> {
+    let uses = resources.iter().map(|resource| QuotaUse {
         resource: resource.name().to_owned(),
-        usage: usages.get(&resource).copied().map(usage),
+        usage: usages.get(resource).copied().map(usage),
     });
     uses.collect()
 }

@@ -16,7 +16,7 @@ mod tests;
 pub use continuation::{continue_creation, stored_steps};
 pub use dismissal::dismiss_creation;
 pub use file::read_file;
-pub use mapping::{plain_check, projection, step};
+pub use mapping::{plain_check, projection, quota_uses, step};
 pub use options::{flavor_options, options, reading};
 pub use review::review;
 pub use send::create;

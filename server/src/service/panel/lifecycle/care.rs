@@ -9,7 +9,7 @@ use crate::{
 };
 use app::{error::UiError, ports::ClusterCare};
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection};
+use portico_domain::panel::lifecycle::{ClusterHealth, DeleteProtection, ProjectUsage};
 use uuid::Uuid;
 
 const PROTECT: &str = "protect_cluster";
@@ -39,6 +39,10 @@ impl ClusterCare for PanelService {
             .journalled(change(cluster, action, ""), work, accepted)
             .await;
         self.audited(action, cluster, &typed, answer)
+    }
+
+    async fn project_usage(&self) -> Result<ProjectUsage, UiError> {
+        self.ui(lifecycle::project_usage(&self.services, &self.caller).await)
     }
 }
 
