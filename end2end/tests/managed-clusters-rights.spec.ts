@@ -56,6 +56,7 @@ async function force(api: PanelApi) {
     continue: { cluster },
     upgrade: { cluster, template: randomUUID(), typed: name },
     rotate_ca: { cluster, typed: name },
+    set_protection: { cluster, is_on: true, typed: name },
     sign_certificate: { cluster, request: "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n" },
   };
   const answers: [string, Answer][] = [];

@@ -1,8 +1,9 @@
 //! Clusters of the viewer's project.
-use super::{error, progress::no_such_cluster, viewer::Viewer};
+use super::{access::MagnumAccess, error, progress::no_such_cluster, viewer::Viewer};
 use crate::service::error::ServiceError;
 use portico_cluster_operations::Clients;
 use portico_openstack::magnum;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Returns a cluster of the viewer's project.
@@ -18,6 +19,24 @@ pub async fn cluster(
     match clients.magnum.cluster(&viewer.token, cluster).await {
         Ok(found) if viewer.is_of_project(&found) => Ok(found),
         Ok(_) => Err(no_such_cluster()),
+        Err(error) if error.is_not_found() => Err(no_such_cluster()),
+        Err(error) => Err(error::of_service(&error)),
+    }
+}
+
+/// Returns a cluster of the viewer's project as its pages follow it, so that all of their viewers cost
+/// Magnum one read. It may be some seconds old.
+///
+/// # Errors
+/// Those of [`cluster`].
+pub async fn followed(
+    access: &MagnumAccess,
+    viewer: &Viewer,
+    cluster: Uuid,
+) -> Result<Arc<magnum::Cluster>, ServiceError> {
+    match access.feeds.look(viewer, cluster).await {
+        Ok(view) if view.is_gone => Err(no_such_cluster()),
+        Ok(view) => Ok(view.cluster),
         Err(error) if error.is_not_found() => Err(no_such_cluster()),
         Err(error) => Err(error::of_service(&error)),
     }

@@ -34,7 +34,7 @@ pub async fn health(
 ) -> Result<ClusterHealth, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let found = own::cluster(&access.clients, &viewer, cluster).await?;
+    let found = own::followed(access, &viewer, cluster).await?;
     let (probe, history) = tokio::join!(
         probe::probe(services, clusters, caller, cluster),
         health_history(access, &viewer, cluster),

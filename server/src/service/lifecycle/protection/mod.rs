@@ -33,7 +33,7 @@ pub async fn protection(
 ) -> Result<DeleteProtection, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let found = own::cluster(&access.clients, &viewer, cluster).await?;
+    let found = own::followed(access, &viewer, cluster).await?;
     let store = store_of(access);
     let protection = read(store.as_ref(), &viewer, cluster).await?;
     Ok(view(&found, protection, &viewer, store.is_some()))
