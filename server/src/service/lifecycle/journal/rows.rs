@@ -337,3 +337,51 @@ pub fn of_event(node: String, event: EventRow, now: Timestamp) -> JournalRow {
         request_id: None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use uuid::Uuid;
+
+    fn entry(sequence: i64, source: JournalSource, content: &Value) -> JournalEntry {
+        JournalEntry {
+            sequence,
+            at: Timestamp::from_second(1_800_000_000 + sequence).unwrap(),
+            source,
+            content: content.to_string(),
+            hash: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_request_that_only_portico_carries_out_explains_no_change_in_magnum() {
+        let key = JournalKey {
+            project_id: "acme".to_owned(),
+            cluster: Uuid::from_u128(1),
+        };
+        let is_outside = |action: &str| {
+            let request = json!({"action": action, "user_id": "ada", "user_name": "ada",
+                                 "outcome": "accepted"});
+            let state = json!({"field": "State", "before": "CREATE_COMPLETE",
+                               "after": "UPDATE_IN_PROGRESS", "is_requested": true});
+            let observed = json!({"status": "UPDATE_IN_PROGRESS", "is_busy": true,
+                                  "differences": [state]});
+            let entries = [
+                entry(2, JournalSource::Observation, &observed),
+                entry(1, JournalSource::Request, &request),
+            ];
+            let read = Read {
+                key: &key,
+                entries: &entries,
+                viewer_id: "ada",
+            };
+            of(&read, 10).rows[0].is_outside
+        };
+        for action in ["protect_cluster", "unprotect_cluster", "enrol"] {
+            assert!(is_outside(action), "{action}");
+        }
+        // control case
+        assert!(!is_outside("upgrade_cluster"));
+    }
+}
