@@ -165,7 +165,8 @@ pub fn unknown_driver(driver: Driver) -> Option<String> {
     ))
 }
 
-fn is_good(text: &str) -> bool {
+/// Returns whether Magnum's text about a part means that it works.
+pub fn is_good(text: &str) -> bool {
     ["ok", "true", "ready"].contains(&text.trim().to_lowercase().as_str())
 }
 

@@ -342,7 +342,7 @@ impl Creation {
         }
     }
 
-    /// Protects the cluster from deletion if the form says so.
+    /// Protects the cluster from deletion if the form asks for it.
     async fn protect(&self, cluster: Uuid) {
         if self.form.protection {
             protect_new(&self.store, &self.viewer, cluster).await;

@@ -112,7 +112,7 @@ async fn one_attempt_makes_one_cluster_however_often_it_is_sent() {
 }
 
 #[tokio::test]
-async fn a_cluster_is_protected_from_its_creation_on_if_its_file_says_so() {
+async fn a_cluster_is_protected_from_its_creation_on_if_its_form_asks_for_it() {
     let protected = ProtectedCluster {
         project_id: "acme".to_owned(),
         cluster: CLUSTER,

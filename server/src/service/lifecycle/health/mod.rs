@@ -81,7 +81,7 @@ fn disagreement(found: &Cluster, probe: &ProbeResult) -> Option<&'static str> {
 
 fn is_api_bad(found: &Cluster) -> bool {
     let api = found.health_status_reason.get("api");
-    api.is_some_and(|text| !text.eq_ignore_ascii_case("ok"))
+    api.is_some_and(|text| !words::is_good(text))
 }
 
 fn healing(found: &Cluster) -> AutoHealing {

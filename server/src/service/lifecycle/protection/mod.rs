@@ -129,7 +129,7 @@ pub async fn protect_new(store: &Store, viewer: &Viewer, cluster: Uuid) {
             %error,
             cluster_id = %cluster,
             project_id = key.project_id,
-            "a new cluster is not protected from deletion, although its file says so"
+            "a new cluster is not protected from deletion, although its form asks for it"
         );
     }
 }
