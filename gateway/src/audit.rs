@@ -27,6 +27,8 @@ pub(crate) struct Event<'a> {
     pub reason: &'a str,
     /// The user affected, where that is not the acting user.
     pub subject: Option<&'a User>,
+    /// The newest entry of the cluster's journal.
+    pub journal: Option<&'a str>,
 }
 
 impl<'a> Event<'a> {
@@ -43,6 +45,7 @@ impl<'a> Event<'a> {
             target: "",
             reason: "",
             subject: None,
+            journal: None,
         }
     }
 
@@ -83,6 +86,11 @@ impl<'a> Event<'a> {
 
     pub fn subject(mut self, subject: Option<&'a User>) -> Self {
         self.subject = subject;
+        self
+    }
+
+    pub fn journal(mut self, journal: Option<&'a str>) -> Self {
+        self.journal = journal;
         self
     }
 
@@ -136,6 +144,7 @@ impl AuditLog {
             ("reason", Some(event.reason)),
             ("domain", event.domain),
             ("provider", event.provider),
+            ("journal", event.journal),
         ] {
             if let Some(value) = value.filter(|value| !value.is_empty()) {
                 detail.insert(name.to_owned(), json!(value));

@@ -20,6 +20,8 @@ const MAX_OBJECT_BYTES: usize = 256;
 const MAX_ACTION_BYTES: usize = 32;
 /// Maximum length of a candidate's subject, in bytes.
 pub const MAX_SUBJECT_BYTES: usize = 128;
+/// Maximum length of the newest entry of a journal, in bytes.
+pub const MAX_JOURNAL_BYTES: usize = 64;
 /// Maximum length of a namespace's name, in bytes.
 pub const MAX_NAMESPACE_BYTES: usize = 63;
 /// Maximum size of the header's value, in bytes: enough for the entries above, whatever their texts
@@ -48,6 +50,10 @@ pub struct AuditReport {
     /// A namespace that the action gave rights in, or that the user added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub candidate: Option<Candidate>,
+    /// The newest entry of the cluster's journal after the action, as `17:<hash>`: the audit log, whose
+    /// entries are sealed, holds the journal's chain; at most [`MAX_JOURNAL_BYTES`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<String>,
 }
 
 /// A namespace of the report's cluster in which a subject may have rights. The gateway stores it
@@ -97,6 +103,9 @@ pub fn encode(reports: &[AuditReport]) -> Result<String, AuditReportError> {
             action: cut(&report.action, MAX_ACTION_BYTES),
             object: cut(&report.object, MAX_OBJECT_BYTES),
             candidate: report.candidate.clone().filter(Candidate::fits),
+            journal: report.journal.clone().filter(|mark| {
+                mark.len() <= MAX_JOURNAL_BYTES && mark.bytes().all(|byte| byte.is_ascii_graphic())
+            }),
             ..report.clone()
         })
         .collect();
@@ -154,6 +163,7 @@ mod tests {
             object: object.to_owned(),
             outcome: ReportedOutcome::Succeeded,
             candidate: None,
+            journal: None,
         }
     }
 
@@ -171,6 +181,7 @@ mod tests {
             report("ä\r\nx: y"),
             AuditReport {
                 candidate: candidate("portico:user:u1", "shop"),
+                journal: Some("17:7f3a".to_owned()),
                 ..report("shop")
             },
         ];
@@ -190,6 +201,7 @@ mod tests {
             let long = AuditReport {
                 action: text.repeat(10_000),
                 candidate: candidate(&"\"".repeat(128), &"n".repeat(63)),
+                journal: Some("7".repeat(MAX_JOURNAL_BYTES)),
                 ..report(&text.repeat(10_000))
             };
             let value = encode(&vec![long; MAX_ENTRIES]).unwrap();
@@ -198,6 +210,7 @@ mod tests {
         }
         let unfit = AuditReport {
             candidate: candidate("a-role", &"n".repeat(64)),
+            journal: Some("7".repeat(MAX_JOURNAL_BYTES + 1)),
             ..report("x")
         };
         let read = decode(encode(&[unfit]).unwrap().as_bytes()).unwrap();

@@ -22,6 +22,7 @@ fn report(action: &str, object: &str) -> AuditReport {
         object: object.to_owned(),
         outcome: ReportedOutcome::Succeeded,
         candidate: None,
+        journal: None,
     }
 }
 
@@ -64,6 +65,7 @@ async fn finding_o5_what_the_panel_changes_reaches_the_audit_log() {
             report("scale", "shop/deployments.apps/web to 3"),
             AuditReport {
                 outcome: ReportedOutcome::Denied,
+                journal: Some("17:7f3a".to_owned()),
                 ..report("delete", "shop/pods/web-1")
             },
         ],
@@ -86,6 +88,9 @@ async fn finding_o5_what_the_panel_changes_reaches_the_audit_log() {
     assert!(event.request_id.is_some());
     let deleted = stack.audited("panel.delete").await;
     assert_eq!(deleted[0].outcome, Outcome::Denied);
+    // the chain of the cluster's journal is held by the sealed entry
+    assert_eq!(deleted[0].detail["journal"], json!("17:7f3a"));
+    assert_eq!(event.detail.get("journal"), None);
 
     // a page that reports, as the opening of a terminal does
     let url = reporting(

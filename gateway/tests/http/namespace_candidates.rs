@@ -30,6 +30,7 @@ async fn report(browser: &mut Browser, outcome: ReportedOutcome, subject: &str, 
             subject: subject.to_owned(),
             namespace: namespace.to_owned(),
         }),
+        journal: None,
     }]);
     let value = value.expect("a report");
     let url = format!("{MAIN}/projects/p1/reports?value={value}");

@@ -43,17 +43,25 @@ impl Outcome {
 /// The reports of one request. Closed once the response's head is made: what a stream does later is
 /// in the log only.
 #[derive(Clone, Debug)]
-pub struct Reports(Arc<Mutex<Option<Vec<AuditReport>>>>);
+pub struct Reports {
+    /// `None` once closed.
+    all: Arc<Mutex<Option<Vec<AuditReport>>>>,
+    /// The newest entry of a cluster's journal, for the next report.
+    journal: Arc<Mutex<Option<String>>>,
+}
 
 impl Default for Reports {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(Some(Vec::new()))))
+        Self {
+            all: Arc::new(Mutex::new(Some(Vec::new()))),
+            journal: Arc::default(),
+        }
     }
 }
 
 impl Reports {
     fn push(&self, report: AuditReport) {
-        let mut reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reports = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         match reports.as_mut() {
             Some(reports) if reports.len() < audit_report::MAX_ENTRIES => reports.push(report),
             Some(_) => tracing::error!(
@@ -64,10 +72,23 @@ impl Reports {
         }
     }
 
+    fn take_journal(&self) -> Option<String> {
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        journal.take()
+    }
+
     fn close(&self) -> Vec<AuditReport> {
-        let mut reports = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reports = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         reports.take().unwrap_or_default()
     }
+}
+
+/// Notes the newest entry of a cluster's journal: the next action that is recorded names it, so that the
+/// sealed audit log holds the journal's chain (ADR 0025).
+pub fn note_journal(caller: &Caller, sequence: i64, hash: &str) {
+    let journal = &caller.reports().journal;
+    let mut journal = journal.lock().unwrap_or_else(PoisonError::into_inner);
+    *journal = Some(format!("{sequence}:{hash}"));
 }
 
 /// Maximum length of what an action was about, in characters.
@@ -108,6 +129,7 @@ pub fn record_with(
         object: object.to_owned(),
         outcome: outcome.reported(),
         candidate,
+        journal: caller.reports().take_journal(),
     });
 }
 

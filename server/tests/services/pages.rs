@@ -113,6 +113,7 @@ async fn finding_o5_what_was_done_is_reported_to_the_gateway() {
             object: object.to_owned(),
             outcome,
             candidate: None,
+            journal: None,
         }]
     };
     let reports = read("ada", "namespaces", None, "shop").await;

@@ -94,7 +94,8 @@ async fn forward(
             .session(&on_behalf.session)
             .project(on_behalf.project.as_deref())
             .cluster(report.cluster)
-            .target(&report.object);
+            .target(&report.object)
+            .journal(report.journal.as_deref());
         reverse_proxy.audit.record(&context, event).await;
         if let (Outcome::Succeeded, Some(candidate)) = (outcome, &report.candidate) {
             let candidates = &reverse_proxy.namespace_candidates;

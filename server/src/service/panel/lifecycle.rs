@@ -55,12 +55,15 @@ impl Lifecycle for PanelService {
             Ok(CreationOutcome::Unknown(_)) => (Uuid::nil(), Outcome::Started),
             Err(error) => (Uuid::nil(), outcome_of(error)),
         };
-        audit::record(&self.caller, "create_cluster", cluster, &form.name, outcome);
-        if matches!(answer, Ok(CreationOutcome::Accepted { .. })) {
+        let is_accepted = matches!(answer, Ok(CreationOutcome::Accepted { .. }));
+        if is_accepted {
             // its attempt was stored before it was sent; the journal needs the UUID
             let change = change(cluster, "create_cluster", "");
             let accepted = RequestOutcome::Accepted;
             lifecycle::record(&self.services, &self.caller, change, accepted, None).await;
+        }
+        audit::record(&self.caller, "create_cluster", cluster, &form.name, outcome);
+        if is_accepted {
             if form.protection {
                 self.record_protection(cluster).await;
             }

@@ -1,14 +1,14 @@
 //! Writes the journals.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use crate::{
-    caller::Caller,
+    caller::{Caller, audit::note_journal},
     service::{Services, error::ServiceError},
 };
 use app::error::UiErrorKind;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_lifecycle::journal::Observation;
-use portico_store::{JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
+use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -193,7 +193,7 @@ pub async fn begin(
         return Ok(None);
     };
     match begun.write().await {
-        Ok(()) => Ok(Some(begun)),
+        Ok(_) => Ok(Some(begun)),
         Err(error) => {
             tracing::error!(
                 %error,
@@ -220,7 +220,7 @@ pub async fn record(
     answer: Option<String>,
 ) {
     if let Some(begun) = Begun::new(services, caller, change) {
-        begun.end(outcome, answer).await;
+        begun.end(caller, outcome, answer).await;
     }
 }
 
@@ -250,26 +250,27 @@ impl Begun {
         })
     }
 
-    /// Records the outcome; `answer` is why Magnum or Portico refused.
-    pub async fn end(mut self, outcome: RequestOutcome, answer: Option<String>) {
+    /// Records the outcome; `answer` is why Magnum or Portico refused. The audit record that follows
+    /// names the entry.
+    pub async fn end(mut self, caller: &Caller, outcome: RequestOutcome, answer: Option<String>) {
         self.content.outcome = outcome;
         self.content.answer = answer;
-        if let Err(error) = self.write().await {
-            tracing::error!(
+        match self.write().await {
+            Ok(head) => note_journal(caller, head.sequence, &head.hash),
+            Err(error) => tracing::error!(
                 %error,
                 cluster_id = %self.key.cluster,
                 action = self.content.action,
                 ?outcome,
                 "the outcome of a change is not in the journal"
-            );
+            ),
         }
     }
 
-    async fn write(&self) -> Result<(), StoreError> {
+    async fn write(&self) -> Result<JournalHead, StoreError> {
         let entry = entry(JournalSource::Request, &self.content);
         let journal = self.store.cluster_journal();
-        let written = journal.append(&self.key, &entry, Timestamp::now()).await;
-        written.map(|_| ())
+        journal.append(&self.key, &entry, Timestamp::now()).await
     }
 }
 

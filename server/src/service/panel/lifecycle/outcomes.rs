@@ -29,7 +29,7 @@ impl PanelService {
                 }
                 Err(error) => (RequestOutcome::Failed, Some(error.message.clone())),
             };
-            begun.end(outcome, text).await;
+            begun.end(&self.caller, outcome, text).await;
         }
         answer
     }
