@@ -1,11 +1,10 @@
-//! The record of a cluster that a user enrolled through the panel (ADR 0022), and the part of it
-//! that kube-auth gets in the signed cluster list (ADR 0023).
+//! The record of a cluster that a user enrolled through the panel or an operator imported (ADR 0022),
+//! and the part of it that kube-auth gets in the signed cluster list (ADR 0023).
 //!
 //! Certificates are inline: the record is stored in a database and travels between machines, where
 //! a [`ClusterRecord`] of the configuration names files.
 use crate::cluster::{ClusterRecord, RawTokens};
 use crate::namespace_format::NamespaceFormat;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -30,18 +29,32 @@ pub const MAX_AUDIENCES: usize = 8;
 pub const MAX_AUDIENCE_BYTES: usize = 255;
 
 /// Where a record comes from, besides the operator's configuration file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ClusterSource {
     /// OpenStack Magnum, read with the token of the user who enrolled the cluster.
     Magnum,
+    /// An operator, who imported a cluster that Magnum does not have. Users can neither enrol it again
+    /// nor remove its record.
+    Operator,
 }
 
-/// A cluster that a user enrolled. It holds no secret.
+impl ClusterSource {
+    /// Returns the name, as in the record.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Magnum => "magnum",
+            Self::Operator => "operator",
+        }
+    }
+}
+
+/// A cluster that a user enrolled or an operator imported. It holds no secret.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnrolledCluster {
-    /// Magnum's UUID.
+    /// Magnum's UUID; a random one for an imported cluster.
     pub id: Uuid,
     /// The display name; also the kubeconfig's context.
     pub name: String,
@@ -118,6 +131,12 @@ impl EnrolledCluster {
             return Err(invalid("api_url", Fault::Address));
         }
         pem("ca", &self.ca)
+    }
+
+    /// Returns whether an operator imported the cluster, so that only an operator changes its record.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        self.source == ClusterSource::Operator
     }
 
     /// Returns the record of a cluster that is enrolled again, with the projects and roles that its
@@ -214,6 +233,14 @@ impl ListedCluster {
     }
 }
 
+/// Returns whether a name has the characters that Magnum permits. It becomes part of kubeconfigs, and
+/// of commands that users copy to a shell.
+#[must_use]
+pub fn is_plain_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(plain)
+}
+
 fn invalid(member: &'static str, fault: Fault) -> InvalidEnrolledCluster {
     InvalidEnrolledCluster { member, fault }
 }
@@ -307,6 +334,29 @@ mod tests {
         assert!(listed.get("api_url").is_none() && listed.get("ca").is_none());
         listed["expires"] = serde_json::json!(1);
         assert!(serde_json::from_value::<ListedCluster>(listed).is_err());
+    }
+
+    #[test]
+    fn a_source_has_the_same_name_in_json_and_in_lists() {
+        for source in [ClusterSource::Magnum, ClusterSource::Operator] {
+            let json = serde_json::to_value(source).unwrap();
+            assert_eq!(json, source.as_str());
+            let one = EnrolledCluster {
+                source,
+                ..cluster()
+            };
+            assert_eq!(one.is_imported(), source.as_str() == "operator");
+        }
+    }
+
+    #[test]
+    fn a_plain_name_can_be_part_of_a_command() {
+        for name in ["shop", "Prod-2.eu_1"] {
+            assert!(is_plain_name(name), "{name}");
+        }
+        for name in ["", "2shop", "-context", "a b", "$(reboot)", "prod\u{202e}"] {
+            assert!(!is_plain_name(name), "{name}");
+        }
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! `[enrolment]`: clusters that users enrol.
 use ipnet::IpNet;
-use portico_domain::enrolled_cluster::ClusterSource;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
@@ -32,7 +31,7 @@ pub struct EnrolmentConfig {
     /// creator of a cluster of OpenStack Magnum can enrol it from its page. Empty: only clusters made
     /// through Portico are enrolled, by themselves.
     #[serde(default)]
-    pub sources: Vec<ClusterSource>,
+    pub sources: Vec<EnrolmentSource>,
     /// The roles that are bound in a cluster when it is enrolled. Without this section nothing is
     /// enrolled, the panel has no pages for clusters of Magnum, and the clusters that were enrolled
     /// before are still served. Required with `sources`.
@@ -48,6 +47,14 @@ pub struct EnrolmentConfig {
     /// configure the API server of a cluster that others built.
     #[serde(default)]
     pub webhook: Option<EnrolmentWebhook>,
+}
+
+/// Where users may enrol clusters from. What an operator imports is no source of theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EnrolmentSource {
+    /// OpenStack Magnum.
+    Magnum,
 }
 
 fn default_interface() -> String {
@@ -143,7 +150,7 @@ impl EnrolmentConfig {
 
     /// Returns whether users may also enrol clusters that were not made through Portico.
     pub fn permits_outside(&self) -> bool {
-        self.sources.contains(&ClusterSource::Magnum)
+        self.sources.contains(&EnrolmentSource::Magnum)
     }
 
     /// Returns the address of an API server, if Portico may connect to it. Only IP addresses in
@@ -320,7 +327,7 @@ mod tests {
             exclude_namespaces: Vec::new(),
         };
         let magnum = EnrolmentConfig {
-            sources: vec![ClusterSource::Magnum],
+            sources: vec![EnrolmentSource::Magnum],
             ..config(&[])
         };
         assert_eq!(config(&[]).validate(), Ok(()));

@@ -1,6 +1,6 @@
 //! The record of a cluster from what Magnum has about it.
 use super::EnrolmentError;
-use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster};
+use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster, is_plain_name};
 use portico_openstack::magnum::{Cluster, Status};
 
 const KUBERNETES: &str = "kubernetes";
@@ -56,7 +56,7 @@ pub(super) fn record(
     api_url: String,
     ca: &str,
 ) -> Result<EnrolledCluster, EnrolmentError> {
-    let name = match is_plain(&found.name) {
+    let name = match is_plain_name(&found.name) {
         true => found.name.clone(),
         false => found.uuid.to_string(),
     };
@@ -75,13 +75,6 @@ pub(super) fn record(
     };
     record.check()?;
     Ok(record)
-}
-
-/// Returns whether a name has the characters that Magnum permits. It becomes part of kubeconfigs, and
-/// of commands that users copy to a shell.
-fn is_plain(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(plain)
 }
 
 #[cfg(test)]

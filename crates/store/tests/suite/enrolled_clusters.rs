@@ -43,6 +43,21 @@ pub async fn an_enrolled_cluster_is_stored_replaced_and_removed(database: &Datab
     assert_eq!(other.enrolled_clusters().sequence().await.unwrap(), 4);
 }
 
+pub async fn an_imported_cluster_keeps_its_source(database: &Database) {
+    let all = database.store.enrolled_clusters();
+    let mut imported = cluster(1);
+    imported.source = ClusterSource::Operator;
+    assert!(all.put(&imported, at(0)).await.unwrap());
+    assert!(all.put(&cluster(2), at(0)).await.unwrap());
+    let found = all.all().await.unwrap();
+    assert_eq!(found.clusters, [imported.clone(), cluster(2)]);
+    // the source is part of the record: the same cluster with another one is a change
+    assert!(!all.put(&imported, at(1)).await.unwrap());
+    assert!(all.put(&cluster(1), at(1)).await.unwrap());
+    let one = all.get(Uuid::from_u128(1)).await.unwrap();
+    assert_eq!(one.map(|one| one.source), Some(ClusterSource::Magnum));
+}
+
 pub async fn a_change_that_changes_nothing_keeps_the_sequence(database: &Database) {
     let all = database.store.enrolled_clusters();
     all.put(&cluster(1), at(0)).await.unwrap();

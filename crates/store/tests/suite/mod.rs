@@ -171,6 +171,7 @@ macro_rules! each_sql_test {
             audit_tampering: audit_head_that_was_removed_loses_no_entry
             audit_tampering: audit_entries_of_an_earlier_version_join_the_chain
             enrolled_clusters: an_enrolled_cluster_is_stored_replaced_and_removed
+            enrolled_clusters: an_imported_cluster_keeps_its_source
             enrolled_clusters: a_change_that_changes_nothing_keeps_the_sequence
             enrolled_clusters: a_cluster_that_kube_auth_would_refuse_is_not_stored
             enrolled_clusters: changes_of_clusters_made_at_once_have_a_sequence_each

@@ -1,7 +1,10 @@
 //! One cluster: its record and its connection pool.
 use crate::kube::KubeError;
 use portico_assertion::PublicKey;
-use portico_domain::{cluster::ClusterRecord, enrolled_cluster::EnrolledCluster};
+use portico_domain::{
+    cluster::ClusterRecord,
+    enrolled_cluster::{ClusterSource, EnrolledCluster},
+};
 use rustls_pki_types::{
     CertificateDer,
     pem::{self, PemObject},
@@ -96,9 +99,18 @@ impl Cluster {
         }
     }
 
-    /// Returns whether users enrolled the cluster, so that its name is not the operator's choice.
+    /// Returns whether users enrolled the cluster, so that its name is not the operator's choice. An
+    /// imported cluster counts as one: its API server is a tenant's too.
     pub fn is_enrolled(&self) -> bool {
         matches!(self.origin, Origin::Enrolment(_))
+    }
+
+    /// Returns whether a user enrolled the cluster from Magnum, which knows whether it still exists.
+    pub fn is_of_magnum(&self) -> bool {
+        match &self.origin {
+            Origin::Enrolment(enrolled) => enrolled.cluster.source == ClusterSource::Magnum,
+            Origin::Configuration => false,
+        }
     }
 
     /// Returns whether the cluster was made from exactly this record and key.

@@ -74,9 +74,10 @@ impl ClusterSnapshot {
         all.map(|cluster| cluster.record())
     }
 
-    /// Returns the records of the enrolled clusters, in order, without a check of a project's access.
-    pub fn enrolled(&self) -> impl Iterator<Item = &ClusterRecord> {
-        let all = self.order.iter().filter(|one| one.is_enrolled());
+    /// Returns the records of the clusters that users enrolled from Magnum, in order, without a check of
+    /// a project's access.
+    pub fn of_magnum(&self) -> impl Iterator<Item = &ClusterRecord> {
+        let all = self.order.iter().filter(|one| one.is_of_magnum());
         all.map(|cluster| cluster.record())
     }
 

@@ -72,6 +72,23 @@ async fn enrolled_clusters_are_visible_in_their_projects_after_those_of_the_conf
 }
 
 #[tokio::test]
+async fn an_imported_cluster_is_served_and_is_none_of_magnum() {
+    let (clusters, key) = clusters();
+    let imported = EnrolledCluster {
+        source: ClusterSource::Operator,
+        ..enrolled(3, "beta")
+    };
+    let all = vec![imported, enrolled(2, "alpha")];
+    clusters.replace_enrolled(all, key.public());
+    let snapshot = clusters.snapshot();
+    assert_eq!(names(&snapshot, "p1"), ["zeta", "alpha", "beta"]);
+    let of_magnum: Vec<_> = snapshot.of_magnum().map(|one| one.name.as_str()).collect();
+    assert_eq!(of_magnum, ["alpha"]);
+    let imported = snapshot.get(Uuid::from_u128(3)).unwrap();
+    assert!(imported.is_enrolled() && !imported.is_of_magnum());
+}
+
+#[tokio::test]
 async fn an_unchanged_cluster_keeps_its_connections_and_a_removed_one_stays_for_running_requests() {
     let (clusters, key) = clusters();
     let (same, changed, removed) = (enrolled(2, "a"), enrolled(3, "b"), enrolled(4, "c"));

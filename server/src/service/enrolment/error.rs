@@ -19,6 +19,9 @@ pub enum EnrolError {
     MadeOutside,
     #[error("the cluster is in the operator's configuration already")]
     Configured,
+    /// Its record is the operator's to change and to remove.
+    #[error("the operator has imported the cluster")]
+    Imported,
     #[error("the cluster is being enrolled already")]
     Running,
     #[error("too many clusters are being enrolled")]
@@ -49,6 +52,7 @@ impl EnrolError {
             | Self::NotOffered
             | Self::MadeOutside
             | Self::Configured
+            | Self::Imported
             | Self::NotEnrolled => "not_permitted",
             Self::Running | Self::Busy => "busy",
             Self::TooMany => "too_many",
@@ -63,7 +67,7 @@ impl EnrolError {
     pub(super) fn is_refusal(&self) -> bool {
         match self {
             Self::NoToken | Self::NotOffered | Self::MadeOutside | Self::Configured => true,
-            Self::TooMany | Self::Exists | Self::NotEnrolled => true,
+            Self::Imported | Self::TooMany | Self::Exists | Self::NotEnrolled => true,
             Self::Magnum(error) => error.is_refusal(),
             Self::Run(error) => error.is_refusal(),
             _ => false,
@@ -95,6 +99,10 @@ impl From<EnrolError> for ServiceError {
             EnrolError::Configured => {
                 Self::conflict("The operator of Portico has added this cluster already.")
                     .next("Open it from the list of clusters, or ask the operator for access.")
+            }
+            EnrolError::Imported => {
+                Self::not_permitted("The operator of Portico has imported this cluster.")
+                    .next("Ask the operator to change or remove its record.")
             }
             EnrolError::Running => Self::conflict("This cluster is being enrolled already.")
                 .next("Wait for up to two minutes, then reload the page."),
@@ -186,6 +194,7 @@ mod tests {
             EnrolError::NotOffered,
             EnrolError::MadeOutside,
             EnrolError::Configured,
+            EnrolError::Imported,
             EnrolError::Running,
             EnrolError::Busy,
             EnrolError::TooMany,

@@ -117,6 +117,9 @@ impl Enrolment {
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
         let token = self.token(caller).await?;
         let stored = self.store.enrolled_clusters().get(id).await?;
+        if stored.as_ref().is_some_and(EnrolledCluster::is_imported) {
+            return Err(EnrolError::Imported);
+        }
         let of_owner = stored.filter(|record| record.owner_project == project.id);
         let accepted = of_owner.map_or_else(Vec::new, |record| record.accepted_projects);
         let permit = |address: &str| {

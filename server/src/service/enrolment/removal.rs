@@ -25,13 +25,16 @@ impl Enrolment {
     }
 }
 
-/// Checks that the cluster has a stored record of this project. The snapshot does not decide it: it
-/// lacks the clusters that cannot be served at the moment, and may be some seconds old.
+/// Checks that the cluster has a stored record of this project, from an enrolment. The snapshot does not
+/// decide it: it lacks the clusters that cannot be served at the moment, and may be some seconds old.
+/// Magnum never has an imported cluster, which does not mean that the cluster is gone.
 async fn ensure_owner(store: &Store, id: Uuid, project: &str) -> Result<(), EnrolError> {
     let stored = store.enrolled_clusters().get(id).await?;
     match stored {
-        Some(record) if record.owner_project == project => Ok(()),
-        Some(_) | None => Err(EnrolError::NotEnrolled),
+        Some(record) if record.owner_project != project => Err(EnrolError::NotEnrolled),
+        Some(record) if record.is_imported() => Err(EnrolError::Imported),
+        Some(_) => Ok(()),
+        None => Err(EnrolError::NotEnrolled),
     }
 }
 
@@ -64,6 +67,7 @@ mod tests {
     use super::super::tests::record;
     use super::*;
     use jiff::Timestamp;
+    use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster};
     use portico_store::KeyRing;
 
     #[tokio::test]
@@ -80,6 +84,15 @@ mod tests {
         all.put(&record, Timestamp::now()).await.unwrap();
         assert!(ensure_owner(&store, record.id, "p1").await.is_ok());
         let other = ensure_owner(&store, record.id, "p2").await;
+        assert!(matches!(other, Err(EnrolError::NotEnrolled)));
+        let imported = EnrolledCluster {
+            source: ClusterSource::Operator,
+            ..record
+        };
+        all.put(&imported, Timestamp::now()).await.unwrap();
+        let own = ensure_owner(&store, imported.id, "p1").await;
+        assert!(matches!(own, Err(EnrolError::Imported)));
+        let other = ensure_owner(&store, imported.id, "p2").await;
         assert!(matches!(other, Err(EnrolError::NotEnrolled)));
     }
 }

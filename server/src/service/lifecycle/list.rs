@@ -150,7 +150,7 @@ fn records_without_cluster(
     }
     let listed: HashSet<Uuid> = answers.clusters.items.iter().map(|one| one.uuid).collect();
     clusters
-        .enrolled()
+        .of_magnum()
         .filter(|record| record.owner_project == viewer.project_id())
         .filter(|record| !listed.contains(&record.id))
         .map(|record| managed::row_of_record(record.id, &record.name, &record.api_url))

@@ -44,9 +44,9 @@ pub async fn leftovers(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let record = record.filter(|record| record.cluster == cluster);
-    let enrolled = clusters
-        .get(cluster)
-        .filter(|known| known.is_enrolled() && known.record().owner_project == viewer.project_id());
+    let enrolled = clusters.get(cluster).filter(|known| {
+        known.is_of_magnum() && known.record().owner_project == viewer.project_id()
+    });
     let known = Known {
         record,
         name: enrolled.map(|known| known.record().name.clone()),

@@ -74,7 +74,7 @@ pub async fn forget_record(
 ) -> bool {
     let is_own = clusters.get(cluster).is_some_and(|known| {
         let owner = &known.record().owner_project;
-        known.is_enrolled() && caller.project().is_some_and(|project| project.id == *owner)
+        known.is_of_magnum() && caller.project().is_some_and(|project| project.id == *owner)
     });
     // it asks Magnum once more, and writes the audit line
     is_own && remove_record(services, caller, cluster).await.is_ok()
