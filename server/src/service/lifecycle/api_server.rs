@@ -17,6 +17,8 @@ const DIRECTORY: &str = "/etc/kubernetes/portico";
 const CERTIFICATE: &str = "portico-webhook.crt";
 const KEY: &str = "portico-webhook.key";
 const REQUEST: &str = "portico-webhook.csr";
+/// Where kubeadm keeps the cluster's authority.
+const PKI: &str = "/etc/kubernetes/pki";
 const KUBECONFIG: &str = "webhook.kubeconfig";
 
 /// A cluster, and kube-auth as its API server reaches it.
@@ -25,6 +27,8 @@ pub struct Wanted<'a> {
     pub id: Uuid,
     pub name: &'a str,
     pub family: Family,
+    /// Decides who signs the certificate of the API server.
+    pub source: ClusterSource,
     /// kube-auth's base URL.
     pub url: &'a str,
     /// The authority of kube-auth's certificate (PEM).
@@ -98,16 +102,25 @@ fn request(wanted: &Wanted<'_>) -> ConfigurationBlock {
 }
 
 fn certificate(wanted: &Wanted<'_>) -> ConfigurationBlock {
-    block(
-        "Certificate",
-        None,
-        "Run this as the user who created the cluster: Magnum signs requests of that user only.",
-        format!(
-            "openstack coe ca sign {id} {REQUEST} > {CERTIFICATE}\n\
-             sudo install -m 0644 {CERTIFICATE} {DIRECTORY}/{CERTIFICATE}\n",
-            id = wanted.id
+    let (text, sign) = match wanted.source {
+        ClusterSource::Magnum => (
+            "Run this as the user who created the cluster: Magnum signs requests of that user only.",
+            format!(
+                "openstack coe ca sign {} {REQUEST} > {CERTIFICATE}\n",
+                wanted.id
+            ),
         ),
-    )
+        ClusterSource::Operator => (
+            "Run this where the key of the cluster's authority is: with kubeadm, on a control plane machine. \
+             The certificate is valid for a year: repeat this before it expires.",
+            format!(
+                "sudo openssl x509 -req -in {REQUEST} -CA {PKI}/ca.crt -CAkey {PKI}/ca.key -days 365 \
+                 -copy_extensions copy -out {CERTIFICATE}\n"
+            ),
+        ),
+    };
+    let install = format!("sudo install -m 0644 {CERTIFICATE} {DIRECTORY}/{CERTIFICATE}\n");
+    block("Certificate", None, text, sign + &install)
 }
 
 fn kubeconfig(wanted: &Wanted<'_>) -> ConfigurationBlock {
@@ -145,7 +158,7 @@ fn record(wanted: &Wanted<'_>) -> ClusterRecord {
         ca: String::new(),
         client_ca: String::new(),
         api_audiences: Vec::new(),
-        source: ClusterSource::Magnum,
+        source: wanted.source,
     };
     record.record()
 }
@@ -220,10 +233,15 @@ mod tests {
     use super::*;
 
     fn page(family: Family) -> ApiServerConfiguration {
+        page_of(family, ClusterSource::Magnum)
+    }
+
+    fn page_of(family: Family, source: ClusterSource) -> ApiServerConfiguration {
         of(&Wanted {
             id: Uuid::from_u128(7),
             name: "shop",
             family,
+            source,
             url: "https://portico.example.org:9443/",
             ca_pem: b"PEM",
             is_enrolled: false,
@@ -257,6 +275,21 @@ mod tests {
                 .iter()
                 .any(|line| line.starts_with("Enrol"))
         );
+    }
+
+    #[test]
+    fn the_certificate_of_an_imported_cluster_is_signed_without_magnum() {
+        let text = lines(&page_of(Family::Unknown, ClusterSource::Operator));
+        assert!(!text.contains("openstack"), "{text}");
+        for expected in [
+            "-CA /etc/kubernetes/pki/ca.crt -CAkey /etc/kubernetes/pki/ca.key -days 365 ",
+            "-in portico-webhook.csr ",
+            "sudo install -m 0644 portico-webhook.crt /etc/kubernetes/portico/portico-webhook.crt\n",
+            "tokenreview",
+            "    - --authentication-token-webhook-version=v1\n",
+        ] {
+            assert!(text.contains(expected), "{expected}\n{text}");
+        }
     }
 
     #[test]

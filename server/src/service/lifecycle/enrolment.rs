@@ -11,7 +11,10 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use portico_cluster_sync::enrolment::EnrolmentError;
-use portico_domain::panel::lifecycle::{ApiServerConfiguration, EnrolmentOutcome};
+use portico_domain::{
+    enrolled_cluster::ClusterSource,
+    panel::lifecycle::{ApiServerConfiguration, EnrolmentOutcome},
+};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 use uuid::Uuid;
@@ -144,6 +147,7 @@ pub async fn configuration(
         id: cluster,
         name: &found.name,
         family: model.driver.family,
+        source: ClusterSource::Magnum,
         url: webhook.url.as_str(),
         ca_pem: &ca,
         is_enrolled: clusters.get(cluster).is_some(),

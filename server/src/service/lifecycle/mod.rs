@@ -4,7 +4,7 @@
 //! A cluster of another project is not found, also for an administrator. What the policy forbids is
 //! predicted with [`portico_lifecycle::rights`]; Magnum's own answer decides.
 mod access;
-mod api_server;
+pub mod api_server;
 mod attempts;
 mod card;
 mod certificates;
