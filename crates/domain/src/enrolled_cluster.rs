@@ -28,6 +28,14 @@ pub const MAX_AUDIENCES: usize = 8;
 /// Maximum length of an audience, in bytes.
 pub const MAX_AUDIENCE_BYTES: usize = 255;
 
+/// The audiences of API servers that Magnum's drivers or kubeadm start, by `--api-audiences` or
+/// `--service-account-issuer`. They all name the cluster's own API server.
+pub const API_SERVER_AUDIENCES: [&str; 3] = [
+    "https://kubernetes.default.svc",
+    "https://kubernetes.default.svc.cluster.local",
+    "kubernetes",
+];
+
 /// Where a record comes from, besides the operator's configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

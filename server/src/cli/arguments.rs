@@ -3,6 +3,7 @@ mod kube_auth;
 
 use super::audit::AuditCommand;
 use super::completion::CompletionArgs;
+use super::enrolment::EnrolmentCommand;
 use super::init::InitArgs;
 use super::sessions::SessionsCommand;
 use super::version::VersionArgs;
@@ -78,6 +79,11 @@ pub(super) enum Command {
     Sessions {
         #[command(subcommand)]
         command: SessionsCommand,
+    },
+    /// Import clusters that Magnum does not have, and list the enrolled ones, on the store itself
+    Enrolment {
+        #[command(subcommand)]
+        command: EnrolmentCommand,
     },
     /// List and verify the audit log, on the database itself
     Audit {

@@ -6,11 +6,13 @@ mod cluster;
 mod completion;
 mod config;
 mod doctor;
+mod enrolment;
 mod error;
 mod init;
 mod keys;
 mod kube_auth;
 mod migrate;
+mod operator;
 mod policy;
 mod routes;
 mod serve;
@@ -67,6 +69,9 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Config { command } => config::config(&command, &files)?,
         Command::Sessions { command } => {
             sessions::sessions(&Config::load(&files)?, &command).await?
+        }
+        Command::Enrolment { command } => {
+            enrolment::enrolment(&Config::load(&files)?, &command).await?;
         }
         Command::Audit { command } => audit::audit(&Config::load(&files)?, &command).await?,
         Command::Init(arguments) => init::init(*arguments).await?,

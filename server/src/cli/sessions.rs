@@ -1,6 +1,7 @@
 //! `portico sessions`: lists and ends sessions in the store, for operators without a browser.
 use super::error::CliError;
 use super::migrate::open_store;
+use super::operator;
 use super::print_for_people;
 use crate::config::Config;
 use anyhow::{Context as _, anyhow};
@@ -200,20 +201,12 @@ async fn record(
     outcome: Outcome,
     now: Timestamp,
 ) -> anyhow::Result<()> {
-    let operator = std::env::var("SUDO_USER")
-        .or_else(|_| std::env::var("USER"))
-        .unwrap_or_else(|_| "unknown".to_owned());
-    let operator: String = operator
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(64)
-        .collect();
     let user = &session.user;
     let event = NewAuditEvent {
-        user_name: Some(format!("operator {operator}")),
+        user_name: Some(operator::audit_name()),
         target: session.id.to_string(),
         detail: json!({
-            "reason": "from the server's command line",
+            "reason": operator::REASON,
             "subject": { "id": user.id, "name": user.name, "domain": user.domain.name },
         }),
         ..NewAuditEvent::new("session.revoke", outcome)

@@ -8,6 +8,7 @@
 mod audit;
 mod command_line;
 mod doctor;
+mod enrolment;
 mod forward_auth;
 mod image;
 mod init;

@@ -1,17 +1,11 @@
 //! The record of a cluster from what Magnum has about it.
 use super::EnrolmentError;
-use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster, is_plain_name};
+use portico_domain::enrolled_cluster::{
+    API_SERVER_AUDIENCES, ClusterSource, EnrolledCluster, is_plain_name,
+};
 use portico_openstack::magnum::{Cluster, Status};
 
 const KUBERNETES: &str = "kubernetes";
-
-/// The audiences of API servers that Magnum's drivers start, by `--api-audiences` or
-/// `--service-account-issuer`. They all name the cluster's own API server.
-const AUDIENCES: [&str; 3] = [
-    "https://kubernetes.default.svc",
-    "https://kubernetes.default.svc.cluster.local",
-    "kubernetes",
-];
 
 /// Returns the address of the API server of a cluster that can be enrolled in this project.
 ///
@@ -70,7 +64,7 @@ pub(super) fn record(
         api_url,
         client_ca: ca.clone(),
         ca,
-        api_audiences: AUDIENCES.map(str::to_owned).to_vec(),
+        api_audiences: API_SERVER_AUDIENCES.map(str::to_owned).to_vec(),
         source: ClusterSource::Magnum,
     };
     record.check()?;
