@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-stop demo-status demo-code build release install check test test-services e2e test-stop bench-kube-auth bench-gateway bench-panel soak
+.PHONY: help demo demo-stop demo-status demo-code build release install check test test-services e2e test-stop bench-kube-auth bench-gateway bench-panel bench-cluster soak
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ bench-gateway: ## the gateway's speed beside nginx and mod_auth_openidc; writes 
 
 bench-panel: ## the panel's weight and speed with 10,000 pods in a browser; writes docs/performance
 	@scripts/test.sh bench-panel
+
+bench-cluster: ## clusters of Magnum: progress, lists of 200, start of the program; writes docs/performance
+	@scripts/test.sh bench-cluster
 
 soak: ## 100,000 reviews of two identities; 10,000 WebSockets and mixed load for half an hour: flat memory
 	@scripts/test.sh soak

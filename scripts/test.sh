@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
+# test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|bench-cluster|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
 # for the next time (`all` stops it if it started it). With PORTICO_TEST_ENV set, the stack of that env file is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -104,9 +104,8 @@ bench_gateway() {
   stage "benchmark" "$bench" gateway "$@"
 }
 
-# bench_panel [--binary PROGRAM --site DIR]: with both, builds that exist are measured and no release build is made
-bench_panel() {
-  prepare
+# browser_builds [--binary PROGRAM --site DIR]: with both, builds that exist are measured and no release build is made
+browser_builds() {
   case " $* " in
     *" --binary "*)
       stage "build of the benchmark" cargo build --locked --workspace --bin portico-bench
@@ -117,7 +116,18 @@ bench_panel() {
       stage "release build, browser" cargo run --locked --package xtask -- site --release
       ;;
   esac
+}
+
+bench_panel() {
+  prepare
+  browser_builds "$@"
   stage "benchmark" "$bench" panel "$@"
+}
+
+bench_cluster() {
+  prepare
+  browser_builds "$@"
+  stage "benchmark" "$bench" cluster "$@"
 }
 
 soak() {
@@ -148,17 +158,18 @@ all() {
 }
 
 # a conductor that works each second beside what is measured would be measured too
-case ${1:-} in bench-* | soak) export PORTICO_WITHOUT_MAGNUM=1 ;; esac
+case ${1:-} in bench-kube-auth | bench-gateway | bench-panel | soak) export PORTICO_WITHOUT_MAGNUM=1 ;; esac
 
 case ${1:-} in
   services | e2e | all) "$1" ;;
   bench-kube-auth) bench_kube_auth "${@:2}" ;;
   bench-gateway) bench_gateway "${@:2}" ;;
   bench-panel) bench_panel "${@:2}" ;;
+  bench-cluster) bench_cluster "${@:2}" ;;
   soak) soak "${@:2}" ;;
   stop) scripts/stack.sh down ;;
   *)
-    echo "usage: test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|soak|stop" >&2
+    echo "usage: test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|bench-cluster|soak|stop" >&2
     exit 2
     ;;
 esac

@@ -1,7 +1,8 @@
-//! The program behind `make bench-kube-auth`, `make bench-gateway`, `make bench-panel` and `make soak`: runs the real
-//! program as a separate process, beside what it is compared with, against the services of the test
+//! The program behind `make bench-kube-auth`, `make bench-gateway`, `make bench-panel`, `make bench-cluster` and
+//! `make soak`: runs the real program as a separate process, beside what it is compared with, against the services of the test
 //! stack.
 mod browser;
+mod cluster;
 mod gateway;
 mod kube_auth;
 mod machine;
@@ -30,6 +31,8 @@ enum Command {
     Gateway(gateway::measure::Options),
     /// Takes the panel's figures in a browser and writes them as JSON, table and plot
     Panel(panel::measure::Options),
+    /// Takes the figures of clusters of Magnum, in a browser and of the command line, and writes them as JSON and table
+    Cluster(cluster::measure::Options),
     /// Asks kube-auth for two identities 100,000 times while its cache expires, and compares every answer
     SoakKubeAuth(kube_auth::soak::Options),
     /// Holds 10,000 WebSockets at the gateway under a mixed load for half an hour, and watches its memory
@@ -54,6 +57,7 @@ fn main() -> Result<()> {
         Command::KubeAuth(options) => runtime.block_on(kube_auth::measure::run(&options)),
         Command::Gateway(options) => runtime.block_on(gateway::measure::run(&options)),
         Command::Panel(options) => runtime.block_on(panel::measure::run(&options)),
+        Command::Cluster(options) => runtime.block_on(cluster::measure::run(&options)),
         Command::SoakKubeAuth(options) => runtime.block_on(kube_auth::soak::run(&options)),
         Command::SoakGateway(options) => runtime.block_on(gateway::soak::run(&options)),
         Command::Echo { dir } => runtime.block_on(kube_auth::echo::serve(&dir)),

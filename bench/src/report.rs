@@ -36,12 +36,12 @@ pub fn quartiles(values: &[f64]) -> (f64, f64) {
     (value(1), value(3))
 }
 
-/// Writes `<name>.json`, `<name>.svg` and the results in `<name>.md`.
+/// Writes `<name>.json`, `<name>.svg` if there is a plot, and the results in `<name>.md`.
 pub fn write(
     folder: &Path,
     name: &str,
     report: &impl Serialize,
-    plot: &str,
+    plot: Option<&str>,
     table: &str,
 ) -> Result<()> {
     std::fs::create_dir_all(folder)?;
@@ -49,7 +49,9 @@ pub fn write(
     let mut json = serde_json::to_string_pretty(&rounded(serde_json::to_value(report)?))?;
     json.push('\n');
     std::fs::write(file("json"), json)?;
-    std::fs::write(file("svg"), plot)?;
+    if let Some(plot) = plot {
+        std::fs::write(file("svg"), plot)?;
+    }
     let page = file("md");
     // another folder may not have the page yet
     let template = if page.exists() {

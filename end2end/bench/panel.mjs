@@ -1,7 +1,8 @@
-// The browser of `make bench-panel`: reads one command a line, a JSON object, and answers each with one. It is started by
+// The browser of `make bench-panel` and `make bench-cluster`: reads one command a line, a JSON object, and answers each with one. It is started by
 // bench/src/panel/driver.rs.
 import readline from "node:readline";
 import { start } from "./browser.mjs";
+import * as cluster from "./cluster.mjs";
 import { firstPage } from "./first-page.mjs";
 import * as list from "./list.mjs";
 import * as logs from "./logs.mjs";
@@ -25,6 +26,9 @@ const commands = {
   seen: () => list.seen(),
   open_log: (command) => logs.open(tab, command),
   sample_log: () => logs.sample(tab),
+  watch_cluster: (command) => cluster.watch(tab, command),
+  cluster_seen: () => cluster.seen(),
+  call_panel: (command) => cluster.call(tab, command),
 };
 
 // the benchmark was interrupted

@@ -1,7 +1,7 @@
 //! Measures the panel in a browser: a real API server without controllers, filled with thousands of
 //! objects, behind Portico as users reach it.
 mod changes;
-mod driver;
+pub mod driver;
 mod figures;
 mod fill;
 mod installation;
@@ -10,7 +10,7 @@ mod logs;
 pub mod measure;
 mod objects;
 mod pods;
-mod portico;
+pub mod portico;
 mod report;
 mod rounds;
 mod viewers;

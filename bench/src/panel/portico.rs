@@ -173,6 +173,11 @@ impl Prepared {
         ));
     }
 
+    /// Adds sections to the configuration.
+    pub fn add_settings(&mut self, text: &str) {
+        self.settings.push_str(text);
+    }
+
     /// Starts Portico and waits until it responds.
     pub async fn start(self) -> Result<Portico> {
         let place = self.place();

@@ -231,7 +231,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
         folder,
         "gateway",
         report,
-        &plot::svg(report)?,
+        Some(&plot::svg(report)?),
         &report.table(),
     )
 }

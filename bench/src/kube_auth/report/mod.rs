@@ -159,7 +159,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
         folder,
         "kube-auth",
         report,
-        &plot::svg(report)?,
+        Some(&plot::svg(report)?),
         &report.table(),
     )
 }

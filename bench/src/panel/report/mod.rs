@@ -220,7 +220,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
         folder,
         "panel",
         report,
-        &plot::svg(report)?,
+        Some(&plot::svg(report)?),
         &report.table(),
     )
 }
