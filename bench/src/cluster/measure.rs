@@ -3,7 +3,7 @@ use super::driver::Pages;
 use super::installation;
 use super::program::Program;
 use super::report::{self, Report};
-use super::rounds::{Effort, Run};
+use super::run::{Effort, Run};
 use super::tenant::Tenant;
 use crate::machine::{self, Machine};
 use crate::panel::driver::Driver;

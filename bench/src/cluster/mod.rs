@@ -5,5 +5,5 @@ mod installation;
 pub mod measure;
 mod program;
 mod report;
-mod rounds;
+mod run;
 mod tenant;

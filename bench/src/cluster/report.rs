@@ -1,7 +1,7 @@
 //! The results: JSON for programs, a table for readers.
 use super::driver::Called;
 use super::program::Ran;
-use super::rounds::{Effort, Rounds};
+use super::run::{Effort, Rounds};
 use crate::machine::Machine;
 use crate::report::{self, Load, median};
 use anyhow::Result;
@@ -181,7 +181,7 @@ pub fn write(report: &Report, folder: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::super::driver::Opened;
-    use super::super::rounds::Shown;
+    use super::super::run::Shown;
     use super::*;
 
     fn report(behind: &[f64], first_byte: f64) -> Report {

@@ -320,6 +320,13 @@ mod tests {
     }
 
     #[test]
+    fn imported_clusters_are_not_a_source_for_users() {
+        let read = |word: &str| serde_json::from_value::<EnrolmentSource>(word.into());
+        assert_eq!(read("magnum").unwrap(), EnrolmentSource::Magnum);
+        assert!(read("operator").is_err());
+    }
+
+    #[test]
     fn enrolment_needs_networks_and_roles() {
         let roles = EnrolmentRoles {
             developer: "d".to_owned(),
