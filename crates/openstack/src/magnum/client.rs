@@ -158,7 +158,7 @@ impl Client {
         let offered = match self.known(&base) {
             Some(offered) => offered,
             None => {
-                let offered = self.discover(&base).await?;
+                let offered = self.discover(token, &base).await?;
                 self.remember(base, offered);
                 offered
             }
@@ -170,26 +170,25 @@ impl Client {
     }
 
     /// Reads the version document, or, where a proxy hides it, the headers of the API itself.
-    /// Neither needs a token.
-    async fn discover(&self, base: &Url) -> Result<VersionRange, Error> {
-        let mut root = base.clone();
-        let path = base.path().trim_end_matches('/');
-        root.set_path(&format!("{}/", path.strip_suffix("/v1").unwrap_or(path)));
+    /// Magnum needs no token for either.
+    async fn discover(&self, token: &ScopedToken, base: &Url) -> Result<VersionRange, Error> {
+        let root = Service::versions(base);
+        let token = self.rest.token_of_public_call(token);
         let call = Call::get("versions", "");
         let document = self
             .rest
-            .run_at(Service::Magnum, root, None, call.clone(), document)
+            .run_at(Service::Magnum, root, token, call.clone(), document)
             .await;
         match document {
             Err(error) if !matches!(error.kind, ErrorKind::Unavailable(_)) => {
                 let mut api = base.clone();
-                api.set_path(&format!("{path}/"));
+                api.set_path(&format!("{}/", base.path().trim_end_matches('/')));
                 let headers = |answer: &Answer| {
                     let missing = ErrorKind::Malformed("no versions in the answer");
                     answer.versions.ok_or(missing)
                 };
                 self.rest
-                    .run_at(Service::Magnum, api, None, call, headers)
+                    .run_at(Service::Magnum, api, token, call, headers)
                     .await
             }
             result => result,

@@ -3,6 +3,7 @@ use super::answer::Answer;
 use super::client::{RestClient, ScopedToken};
 use super::error::{Effect, Error, ErrorKind};
 use super::metrics;
+use super::options::Authentication;
 use super::service::Service;
 use crate::http::{AUTH_TOKEN, secret_header};
 use crate::keystone::error::Unavailable;
@@ -14,9 +15,12 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 use tracing::Instrument as _;
+use url::form_urlencoded::byte_serialize;
 
 /// The header that asks for a microversion.
 const API_VERSION: HeaderName = HeaderName::from_static("openstack-api-version");
+/// The header with the reason of a change, form-encoded.
+pub const REASON: HeaderName = HeaderName::from_static("portico-reason");
 /// Maximum size of a response body, in bytes: a page of 500 entries of 4 KiB is half of it.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// Maximum size of a request body, in bytes: a cluster with labels has a few KiB.
@@ -205,8 +209,20 @@ impl RestClient {
             .timeout(timeout)
             .header(ACCEPT, "application/json");
         if let Some(token) = token {
-            let token = secret_header(token).ok_or(ErrorKind::InvalidToken)?;
-            request = request.header(AUTH_TOKEN, token);
+            let value = secret_header(token).ok_or(ErrorKind::InvalidToken)?;
+            request = match &self.options.authentication {
+                Authentication::Keystone => request.header(AUTH_TOKEN, value),
+                Authentication::Gateway { .. } => request.bearer_auth(token.expose_secret()),
+            };
+        }
+        if let Authentication::Gateway {
+            reason: Some(reason),
+        } = &self.options.authentication
+            && call.is_change()
+        {
+            // a header's value has no place for every character
+            let reason: String = byte_serialize(reason.as_bytes()).collect();
+            request = request.header(REASON, reason);
         }
         if let Some(version) = &call.version {
             let version = HeaderValue::from_str(version);

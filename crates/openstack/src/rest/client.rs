@@ -1,7 +1,7 @@
 //! The HTTP client for all services but Keystone.
 use super::error::Error;
 use super::metrics;
-use super::options::ServiceOptions;
+use super::options::{Authentication, ServiceOptions};
 use super::service::Service;
 use crate::http::{self, AuthoritiesError};
 use crate::keystone::{self, Catalog};
@@ -114,6 +114,17 @@ impl RestClient {
         self.options
             .endpoint(service, &token.catalog, &token.project_id)
             .map_err(|error| Error::new(service, operation, error))
+    }
+
+    /// Returns the token of a call that a service answers without one. Portico's gateway answers none.
+    pub(crate) fn token_of_public_call<'a>(
+        &self,
+        token: &'a ScopedToken,
+    ) -> Option<&'a SecretString> {
+        match self.options.authentication {
+            Authentication::Keystone => None,
+            Authentication::Gateway { .. } => Some(&token.token),
+        }
     }
 
     /// Returns the limit on concurrent calls to a service.

@@ -26,6 +26,21 @@ pub struct ServiceOptions {
     /// Time limit for a call that changes something, or that waits for Magnum's conductor. The
     /// conductor answers within 60 s, or Magnum's API reports that it did not.
     pub change_timeout: Duration,
+    pub authentication: Authentication,
+}
+
+/// How calls are authenticated, and thereby what is behind the endpoints.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Authentication {
+    /// The services themselves, with a Keystone token (`X-Auth-Token`).
+    #[default]
+    Keystone,
+    /// Portico's gateway, with an access token of Portico (`Authorization: Bearer`). The panel calls
+    /// the services with the user's own Keystone token (ADR 0026).
+    Gateway {
+        /// Why the user changes something, for the journal; `None`: not stated.
+        reason: Option<String>,
+    },
 }
 
 impl Default for ServiceOptions {
@@ -38,6 +53,7 @@ impl Default for ServiceOptions {
             ca_file: None,
             timeout: Duration::from_secs(10),
             change_timeout: Duration::from_secs(65),
+            authentication: Authentication::Keystone,
         }
     }
 }

@@ -75,6 +75,14 @@ impl Service {
         base.set_path(&path);
         base
     }
+
+    /// Returns the URL of the document with the versions of an API, from [`Self::base`].
+    pub(crate) fn versions(base: &Url) -> Url {
+        let mut root = base.clone();
+        let path = base.path().trim_end_matches('/');
+        root.set_path(&format!("{}/", path.strip_suffix("/v1").unwrap_or(path)));
+        root
+    }
 }
 
 impl fmt::Display for Service {

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 
 mod calls;
 mod paging;
+mod passing_on;
 
 const SERVICE: Service = Service::Magnum;
 
