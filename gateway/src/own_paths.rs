@@ -52,6 +52,7 @@ pub(crate) enum Endpoint {
     Clusters,
     ClusterToken,
     SealingKey,
+    CloudApi,
     // on the hosts of apps
     AcceptHandover,
     AppSignIn,
@@ -119,7 +120,7 @@ const PANEL_SEGMENTS: [&str; 6] = [
 ];
 
 #[rustfmt::skip]
-static OWN_PATHS: [OwnPath; 47] = {
+static OWN_PATHS: [OwnPath; 48] = {
     use {Endpoint as E, On as O, Origin::{Checked, Unchecked, UncheckedPost, UncheckedRead}};
     [
         own(E::Auth, O::Every, AUTH, Unchecked),
@@ -165,6 +166,7 @@ static OWN_PATHS: [OwnPath; 47] = {
         own(E::Clusters, O::Main, "/api/v1/clusters", Unchecked),
         own(E::ClusterToken, O::Main, "/api/v1/clusters/{id}/token", Unchecked),
         own(E::SealingKey, O::Main, "/api/v1/clusters/{id}/sealing-key", Unchecked),
+        own(E::CloudApi, O::Main, "/projects/{project}/cloud/{*path}", Unchecked),
         own(E::AcceptHandover, O::Apps, "/oauth2/handover", UncheckedPost),
         own(E::AppSignIn, O::Apps, SIGN_IN, UncheckedRead),
         own(E::AppStart, O::Apps, START, UncheckedRead),
@@ -277,6 +279,10 @@ mod tests {
             "/.well-known/unknown",
             "/api/v1/clusters/a/pods",
             "/api/v1/clusters/a/b/token",
+            "/projects/p/cloud",
+            "/projects/p/cloud/",
+            "/projects/p/q/cloud/compute/v2.1/limits",
+            "/projects/p/clouds/compute",
         ] {
             assert!(find(HostKind::Main, path).is_none(), "{path}");
         }

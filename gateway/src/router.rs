@@ -9,7 +9,11 @@ use axum::{
 
 use crate::{
     account,
-    apps::{forward_auth, handover, proxy::routes, saved_form},
+    apps::{
+        forward_auth, handover,
+        proxy::{cloud_api, routes},
+        saved_form,
+    },
     client_api,
     composition::{Handlers, Parts},
     dispatch::Dispatcher,
@@ -98,6 +102,7 @@ fn handler(endpoint: Endpoint) -> MethodRouter<Handlers> {
         Endpoint::Clusters => get(client_api::clusters::list),
         Endpoint::ClusterToken => post(client_api::clusters::token),
         Endpoint::SealingKey => get(client_api::direct::sealing_key),
+        Endpoint::CloudApi => any(cloud_api::forward),
         Endpoint::AcceptHandover => post(handover::accept::post),
         Endpoint::AppSignIn | Endpoint::AppStart => get(forward_auth::sign_in::app_host),
         Endpoint::AppSignOut => get(sign_in::sign_out::on_main_host),

@@ -6,6 +6,7 @@
 //!   kube-auth opens it.
 //! - [`cluster_list`]: the enrolled clusters, signed for kube-auth.
 //! - [`audit_report`]: the panel's reports to the gateway for the audit log.
+//! - [`command_line`]: the mark of requests that the gateway forwards for a command line.
 //! - [`keys`]: the key pairs of all of them, and their files.
 //!
 //! Sealing gives confidentiality, never authenticity: everyone with a public key can seal. So
@@ -15,6 +16,7 @@ pub mod audit_report;
 pub mod claims;
 pub mod cluster_list;
 pub mod cluster_token;
+pub mod command_line;
 pub mod keys;
 pub mod panel_token;
 mod sealing;

@@ -37,7 +37,7 @@ async fn post(stack: &Stack, path: &str, fields: &[(&str, &str)]) -> Page {
         .await
 }
 
-async fn bearer(stack: &Stack, method: Method, path: &str, token: &Value) -> Page {
+pub async fn bearer(stack: &Stack, method: Method, path: &str, token: &Value) -> Page {
     let authorization = format!("Bearer {}", token.as_str().unwrap_or_default());
     Browser::new(stack.address)
         .send(
@@ -92,7 +92,7 @@ async fn decide(browser: &mut Browser, decision: &str) -> Page {
         .await
 }
 
-async fn tokens(stack: &Stack, browser: &mut Browser) -> Value {
+pub async fn tokens(stack: &Stack, browser: &mut Browser) -> Value {
     let page = decide(browser, "approve").await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     let location = page.location();

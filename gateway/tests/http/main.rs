@@ -10,6 +10,7 @@ mod access_log;
 mod apps;
 mod audit;
 mod client_address;
+mod cloud_api;
 mod cluster_list;
 mod command_line;
 mod diagnostics;

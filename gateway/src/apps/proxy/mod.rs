@@ -1,4 +1,5 @@
 //! Decides about each request for the panel or an app, and forwards it with [`portico_proxy`].
+pub(crate) mod cloud_api;
 mod namespace_candidates;
 mod oidc_only_user;
 mod panel_audit;
