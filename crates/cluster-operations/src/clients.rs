@@ -11,6 +11,8 @@ use uuid::Uuid;
 /// The clients of Magnum and of the services beside it; cheap to clone, holds no token.
 #[derive(Clone, Debug)]
 pub struct Clients {
+    /// For calls that are passed on as they are.
+    pub rest: RestClient,
     pub magnum: magnum::Client,
     pub nova: nova::Client,
     pub cinder: cinder::Client,
@@ -25,6 +27,7 @@ impl Clients {
     /// Makes the clients; sends no request yet.
     pub fn new(rest: &RestClient, drivers: Drivers) -> Self {
         Self {
+            rest: rest.clone(),
             magnum: magnum::Client::new(rest.clone()),
             nova: nova::Client::new(rest.clone()),
             cinder: cinder::Client::new(rest.clone()),

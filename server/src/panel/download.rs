@@ -3,11 +3,12 @@ use crate::caller::{self, Caller};
 use crate::service::{Services, authentication, error::ServiceError, lifecycle};
 use app::error::UiErrorKind;
 use axum::{
-    extract::{Path, Request, State},
+    extract::{Path, Query, Request, State},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use portico_domain::panel::System;
+use serde::Deserialize;
 use std::sync::Arc;
 use tower::ServiceExt as _;
 use tower_http::services::ServeFile;
@@ -42,13 +43,21 @@ pub async fn kubeconfig(
     }
 }
 
+/// Which entries of a journal are wanted.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub struct JournalQuery {
+    /// Only those with a higher sequence number.
+    after: Option<i64>,
+}
+
 /// Returns the journal of a managed cluster as JSON lines.
 pub async fn journal(
     State(services): State<Arc<Services>>,
     Path((_, cluster)): Path<(String, Uuid)>,
+    Query(query): Query<JournalQuery>,
     caller: Caller,
 ) -> Response {
-    match lifecycle::export_journal(&services, &caller, cluster).await {
+    match lifecycle::export_journal(&services, &caller, cluster, query.after).await {
         Ok(text) => {
             let name = format!("attachment; filename=\"journal-{cluster}.jsonl\"");
             let kind = "application/jsonl".to_owned();

@@ -4,6 +4,7 @@
 //! page or server function ([`ssr`]) with a panel of its own, or a stream. Start with [`router`].
 mod app_addresses;
 mod body_limit;
+mod cloud_api;
 mod csrf;
 mod download;
 mod forms;

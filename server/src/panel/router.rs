@@ -1,6 +1,7 @@
 //! The panel's routes and layers, in order.
 use super::{
-    app_addresses, body_limit, csrf, download, forms, headers, schema, ssr, ssr::PageState,
+    app_addresses, body_limit, cloud_api, csrf, download, forms, headers, schema, ssr,
+    ssr::PageState,
 };
 use crate::caller::audit;
 use crate::caller::{self, Gatekeeper};
@@ -28,7 +29,7 @@ use axum::{
     http::{StatusCode, Uri},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::get,
+    routing::{any, get},
 };
 use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
@@ -159,6 +160,14 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             get(download::program),
         )
         .with_state(Arc::clone(&services));
+    // without the cookie of a browser: the gateway serves them to command lines only
+    let cloud = Router::new()
+        .route(
+            "/projects/{project}/cloud/portico/clusters/{cluster}/journal.jsonl",
+            get(cloud_api::journal),
+        )
+        .route("/projects/{project}/cloud/{*path}", any(cloud_api::call))
+        .with_state(Arc::clone(&services));
     let pages = ssr::routes(&state)
         .fallback(other)
         .with_state(state)
@@ -179,6 +188,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
     Router::new()
         .merge(streams)
         .merge(programs)
+        .merge(cloud)
         .merge(pages)
         .merge(assets)
         // from the inside out: the last layer runs first

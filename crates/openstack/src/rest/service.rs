@@ -76,6 +76,19 @@ impl Service {
         base
     }
 
+    /// Returns the path of the service below the cloud API of Portico's gateway (ADR 0026): a type of the
+    /// service, and the version of its API.
+    pub fn gateway_path(self) -> &'static str {
+        match self {
+            Self::Magnum => "container-infra/v1",
+            Self::Nova => "compute/v2.1",
+            Self::Neutron => "network/v2.0",
+            Self::Cinder => "block-storage/v3",
+            Self::Octavia => "load-balancer/v2",
+            Self::Glance => "image/v2",
+        }
+    }
+
     /// Returns the URL of the document with the versions of an API, from [`Self::base`].
     pub(crate) fn versions(base: &Url) -> Url {
         let mut root = base.clone();
@@ -132,6 +145,20 @@ mod tests {
         ] {
             let found = service.base(&endpoint.parse().unwrap(), "p");
             assert_eq!(found.as_str(), base, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn a_path_at_the_gateway_is_a_base() {
+        for service in Service::ALL {
+            let path = service.gateway_path();
+            let url = format!("https://portico.example.org/projects/p/cloud/{path}");
+            assert_eq!(service.base(&url.parse().unwrap(), "p").as_str(), url);
+            let (service_type, _) = path.split_once('/').unwrap();
+            assert!(
+                service.types().contains(&service_type),
+                "{service_type} is in no catalogue"
+            );
         }
     }
 }

@@ -11,6 +11,7 @@ mod certificates;
 mod change;
 #[cfg(test)]
 mod changing_magnum;
+mod cloud_api;
 mod conductor;
 mod creation;
 mod deletion;
@@ -43,6 +44,7 @@ mod words;
 pub use access::{MagnumAccess, MagnumParts};
 pub use attempts::{Attempts, NoAttempts};
 pub use certificates::{certificates, rotate, sign};
+pub use cloud_api::{CloudRefusal, CloudRequest, pass_on};
 pub use creation::{continue_creation, create, dismiss_creation, options, read_file, review};
 pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};

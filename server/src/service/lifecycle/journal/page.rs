@@ -70,7 +70,8 @@ pub async fn journal(
     })
 }
 
-/// Returns the whole journal as JSON lines, the oldest entry first.
+/// Returns the journal as JSON lines, the oldest entry first: the whole, or the entries after a sequence
+/// number.
 ///
 /// # Errors
 /// Those of [`journal`].
@@ -78,6 +79,7 @@ pub async fn export(
     services: &Services,
     caller: &Caller,
     cluster: Uuid,
+    after: Option<i64>,
 ) -> Result<String, ServiceError> {
     let (store, key, _) = open(services, caller, cluster).await?;
     let mut lines = Vec::new();
@@ -85,8 +87,12 @@ pub async fn export(
     loop {
         let list = store.cluster_journal().list(&key, before, BATCH).await;
         let entries = list.map_err(|error| unreadable(&error))?;
-        lines.extend(entries.iter().map(line));
-        let is_last = entries.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+        let is_wanted = |entry: &&JournalEntry| after.is_none_or(|after| entry.sequence > after);
+        let wanted = entries.iter().take_while(is_wanted);
+        let before_batch = lines.len();
+        lines.extend(wanted.map(line));
+        let is_last = entries.len() < usize::try_from(BATCH).unwrap_or(usize::MAX)
+            || lines.len() - before_batch < entries.len();
         match entries.last() {
             Some(oldest) if !is_last => before = Some(oldest.sequence),
             _ => break,

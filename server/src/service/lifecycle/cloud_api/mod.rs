@@ -1,0 +1,10 @@
+//! The cloud's services for the command line (ADR 0026): calls are passed on with the caller's own Keystone
+//! token, and changes of clusters are in their journals.
+mod check;
+mod pass_on;
+mod rules;
+#[cfg(test)]
+mod tests;
+
+pub use check::CloudRequest;
+pub use pass_on::{CloudRefusal, pass_on};
