@@ -91,6 +91,9 @@ pub struct RotateArgs {
     /// Do not ask for the name
     #[arg(long, short)]
     pub yes: bool,
+    /// Why, for the journal of the cluster; needs the session of `portico login`
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     #[command(flatten)]
     pub waiting: WaitArgs,
     #[command(flatten)]
@@ -112,6 +115,9 @@ pub struct SignArgs {
     /// Which authority signs
     #[arg(long, value_enum, default_value_t)]
     pub authority: AuthorityName,
+    /// Why, for the journal of the cluster; needs the session of `portico login`
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -125,6 +131,9 @@ pub struct SignArgs {
 pub struct CredentialArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
+    /// Why, for the journal of the cluster; needs the session of `portico login`
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     #[command(flatten)]
     pub waiting: WaitArgs,
     #[command(flatten)]

@@ -48,6 +48,9 @@ pub struct KubeconfigArgs {
     /// Do not ask for the name
     #[arg(long, short)]
     pub yes: bool,
+    /// Why, for the journal of the cluster; needs the session of `portico login`
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     #[command(flatten)]
     pub shared: SharedArgs,
 }

@@ -1,10 +1,16 @@
 //! The grammar of `portico cluster`.
+mod delete;
+mod drivers;
+mod reason;
 mod specification;
 
+pub use delete::DeleteArgs;
+pub use drivers::{DriverList, Release};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
+use super::events::EventsArgs;
 use super::export::ExportArgs;
 use super::heal::HealArgs;
 use super::health::HealthArgs;
@@ -21,18 +27,20 @@ use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::validate::ValidateArgs;
 use super::wait::WaitForArgs;
 use clap::{Args, Subcommand, ValueEnum};
+use drivers::{drivers, release};
 use portico_cluster_operations::Drivers;
-use portico_lifecycle::driver::Family;
 use std::time::Duration;
 
 /// Create, watch, change and delete clusters of your cloud (OpenStack Magnum)
 ///
-/// Signs in with OS_* or clouds.yaml, as the openstack client does, and calls Magnum itself: neither the
-/// gateway nor the panel is needed. A cluster is named by its name or, where several have it, by its UUID.
+/// With OS_* or --cloud it signs in as the openstack client does, and calls Magnum itself: neither the gateway
+/// nor the panel is needed, and changes are not in Portico's journal. Without them it uses the session of
+/// `portico login`: Portico calls Magnum, and changes are in the journal of the cluster. A cluster is named by
+/// its name or, where several have it, by its UUID.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  export OS_CLOUD=acme                                    # a cloud of clouds.yaml
+  portico login https://portico.example.org               # or: export OS_CLOUD=acme
   portico cluster templates                               # what can be created
   portico cluster create shop -t k8s-1.32 --workers 3 --dry-run
   portico cluster create shop -t k8s-1.32 --workers 3     # shows the steps until it is ready
@@ -62,6 +70,7 @@ pub enum ClusterCommand {
     Apply(ApplyArgs),
     Diff(DiffArgs),
     Watch(WatchArgs),
+    Events(EventsArgs),
     Wait(WaitForArgs),
     Resize(ResizeArgs),
     /// List, show, create, change and delete node groups
@@ -138,6 +147,7 @@ impl ClusterCommand {
             Self::Apply(args) => &args.shared,
             Self::Diff(args) => &args.shared,
             Self::Watch(args) => &args.shared,
+            Self::Events(args) => &args.shared,
             Self::Delete(args) => &args.shared,
         }
     }
@@ -146,10 +156,14 @@ impl ClusterCommand {
 /// What every verb takes.
 #[derive(Args, Clone, Debug, Default)]
 pub struct SharedArgs {
-    /// A cloud of clouds.yaml, or `envvars`. Default: $OS_CLOUD, else the OS_* variables
-    #[arg(long, value_name = "NAME")]
+    /// A cloud of clouds.yaml, or `envvars`. Default: $OS_CLOUD, else the OS_* variables, else the session of
+    /// `portico login`
+    #[arg(long, value_name = "NAME", conflicts_with = "gateway")]
     pub cloud: Option<String>,
-    /// The project (name or ID). Default: that of the cloud
+    /// The gateway that this machine signed in at, also where OS_* are set
+    #[arg(long, value_name = "URL", hide_short_help = true)]
+    pub gateway: Option<String>,
+    /// The project (name or ID). Default: that of the cloud, or the only one of the session
     #[arg(long, short, value_name = "PROJECT")]
     pub project: Option<String>,
     /// The output format
@@ -177,20 +191,11 @@ pub struct SharedArgs {
     pub release: Option<Release>,
 }
 
-/// Drivers with their families, separated by commas. None in an empty text: a variable that is set but
-/// empty is as one that is not set.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriverList(Vec<(String, Family)>);
-
-/// A major release of Magnum; `None` in an empty text, as with [`DriverList`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Release(Option<u16>);
-
 impl SharedArgs {
     /// Returns what the user states about the drivers of the cloud.
     pub fn drivers(&self) -> Drivers {
-        let drivers = self.drivers.iter().flat_map(|list| list.0.iter().cloned());
-        let release = self.release.and_then(|release| release.0);
+        let drivers = self.drivers.iter().flat_map(DriverList::families);
+        let release = self.release.and_then(Release::number);
         Drivers::new(drivers.collect(), release)
     }
 }
@@ -232,6 +237,9 @@ pub struct ChangeArgs {
     /// Do not ask before nodes are removed
     #[arg(long, short)]
     pub yes: bool,
+    /// Why, for the journal of the cluster; needs the session of `portico login`
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     #[command(flatten)]
     pub waiting: WaitArgs,
     #[command(flatten)]
@@ -265,68 +273,6 @@ pub struct WatchArgs {
     pub timeout: Duration,
     #[command(flatten)]
     pub shared: SharedArgs,
-}
-
-/// Delete a cluster, after its name was typed
-///
-/// Lists first what will be deleted, what depends on a rule, and what remains and may incur costs. Without
-/// a terminal, --yes is needed.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  portico cluster delete shop --dry-run      # shows what would be deleted; sends nothing
-  portico cluster delete shop --wait
-  portico cluster delete shop --yes --wait   # in scripts")]
-pub struct DeleteArgs {
-    /// Name or UUID
-    pub cluster: String,
-    /// Show what would be deleted; send nothing
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Do not ask for the name
-    #[arg(long, short)]
-    pub yes: bool,
-    #[command(flatten)]
-    pub waiting: WaitArgs,
-    #[command(flatten)]
-    pub shared: SharedArgs,
-}
-
-/// Reads `k8s_acme=complete,k8s_other=heat`.
-fn drivers(text: &str) -> Result<DriverList, String> {
-    if text.is_empty() {
-        return Ok(DriverList(Vec::new()));
-    }
-    let drivers: Result<Vec<_>, _> = text.split(',').map(driver).collect();
-    drivers.map(DriverList)
-}
-
-/// Reads a number such as 20, so that a year such as 2025 is not taken for one.
-fn release(text: &str) -> Result<Release, String> {
-    if text.is_empty() {
-        return Ok(Release(None));
-    }
-    let number: Option<u16> = text.parse().ok();
-    let number = number.filter(|number| (1..=99).contains(number));
-    number.map(|number| Release(Some(number))).ok_or_else(|| {
-        format!(
-            "{text:?} is not a major release of Magnum: write a number from 1 to 99, such as 20"
-        )
-    })
-}
-
-/// Reads `k8s_acme=complete`.
-fn driver(text: &str) -> Result<(String, Family), String> {
-    let (name, word) = text.split_once('=').unwrap_or((text, ""));
-    let family: Option<Family> = word.parse().ok().filter(|_| !name.is_empty());
-    family
-        .map(|family| (name.to_owned(), family))
-        .ok_or_else(|| {
-            format!(
-                "{text:?} is not a driver: write NAME=FAMILY with the family {}",
-                Family::words()
-            )
-        })
 }
 
 impl WaitArgs {

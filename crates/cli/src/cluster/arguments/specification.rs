@@ -58,7 +58,7 @@ pub struct CreateArgs {
     /// Minutes after which Magnum gives up, where the driver respects it
     #[arg(long, value_name = "MINUTES")]
     pub create_timeout: Option<u32>,
-    /// Why, for the file's annotations
+    /// Why, for the file's annotations and, with the session of `portico login`, for the journal
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
     /// A file that describes the cluster (YAML or JSON); `-` is standard input
@@ -123,6 +123,10 @@ pub struct ApplyArgs {
     /// Forget an earlier run for this name whose response was lost, and send another request
     #[arg(long)]
     pub new_attempt: bool,
+    /// Why, for the journal of the cluster; needs the session of `portico login`. Default: the annotation
+    /// portico.dev/reason of the file
+    #[arg(long, value_name = "TEXT")]
+    pub reason: Option<String>,
     /// Stop waiting for a step after this time, such as 90s, 60m or 2h; the step continues
     #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
     pub timeout: Duration,
