@@ -16,7 +16,8 @@ use url::Url;
 use uuid::Uuid;
 
 /// Maximum size of a response body, in bytes.
-const MAX_BODY_BYTES: usize = 1024 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = MEBIBYTE;
+const MEBIBYTE: usize = 1024 * 1024;
 /// Time limit for the request of the sealing key: the key is known already, so a slow gateway must
 /// not delay the command.
 const KEY_TIMEOUT: Duration = Duration::from_secs(4);
@@ -168,6 +169,15 @@ impl Gateway {
         &self,
         request: RequestBuilder,
     ) -> Result<(StatusCode, String), CommandError> {
+        self.send_within(request, MAX_BODY_BYTES).await
+    }
+
+    /// Sends a request whose response may be as long as this.
+    pub(super) async fn send_within(
+        &self,
+        request: RequestBuilder,
+        max_bytes: usize,
+    ) -> Result<(StatusCode, String), CommandError> {
         let unreachable = |source: reqwest::Error| CommandError::Unreachable {
             gateway: self.name(),
             source: source.without_url(),
@@ -178,10 +188,10 @@ impl Gateway {
         let status = response.status();
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(unreachable)? {
-            if body.len() + chunk.len() > MAX_BODY_BYTES {
+            if body.len() + chunk.len() > max_bytes {
                 return Err(CommandError::Answer {
                     gateway: self.name(),
-                    detail: "more than 1 MiB".to_owned(),
+                    detail: format!("more than {} MiB", max_bytes / MEBIBYTE),
                 });
             }
             body.extend_from_slice(&chunk);

@@ -1,20 +1,22 @@
 //! Calls to the gateway with the user's session.
 use super::{
     CLIENT_ID,
-    api::{Cluster, ClusterToken, Clusters, Gateway, Tokens, WhoAmI},
+    api::{Cluster, ClusterToken, Clusters, Gateway, MAX_BODY_BYTES, Tokens, WhoAmI},
     error::CommandError,
     private_file,
     profile::{self, Profile},
 };
 use jiff::Timestamp;
 use reqwest::StatusCode;
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 use url::Url;
 use uuid::Uuid;
 
 /// How long before its expiry a token is renewed, so that it does not expire in flight.
 const RENEW_AHEAD_SECONDS: i64 = 30;
+/// Maximum size of a text, in bytes.
+const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
 
 /// A user's session at one gateway; the access token is renewed by one process when it is due.
 pub struct Session {
@@ -52,24 +54,63 @@ impl Session {
         self.call(reqwest::Method::POST, url).await
     }
 
+    /// Returns the access token, with at least this much of its lifetime left if the gateway grants it.
+    pub async fn access_token(&mut self, ahead_seconds: i64) -> Result<SecretString, CommandError> {
+        self.renew_ahead(ahead_seconds).await?;
+        Ok(self.profile.access_token.clone())
+    }
+
+    /// Exchanges a token that was refused for another one, unless another process has done so.
+    pub async fn replace_token(&mut self) -> Result<SecretString, CommandError> {
+        self.renew().await?;
+        Ok(self.profile.access_token.clone())
+    }
+
+    /// Sends a `GET` whose response is a text of up to 16 MiB.
+    pub async fn text(&mut self, url: Url) -> Result<String, CommandError> {
+        let (status, body) = self
+            .answer(reqwest::Method::GET, url, MAX_TEXT_BYTES)
+            .await?;
+        match status.is_success() {
+            true => Ok(body),
+            false => Err(self.gateway.refused(&body, status)),
+        }
+    }
+
+    /// Returns a URL below the gateway's.
+    pub fn endpoint(&self, path: &str) -> Url {
+        self.gateway.endpoint(path)
+    }
+
     async fn call<T: DeserializeOwned>(
         &mut self,
         method: reqwest::Method,
         url: Url,
     ) -> Result<T, CommandError> {
-        if self.profile.access_expires_at - RENEW_AHEAD_SECONDS <= Timestamp::now().as_second() {
-            self.renew().await?;
+        let (status, body) = self.answer(method, url, MAX_BODY_BYTES).await?;
+        match status.is_success() {
+            true => self.gateway.parse(status, &body),
+            false => Err(self.gateway.refused(&body, status)),
         }
-        let (mut status, mut body) = self.attempt(method.clone(), url.clone()).await?;
-        if status == StatusCode::UNAUTHORIZED {
+    }
+
+    /// Returns the response to a request; a 401 is an error.
+    async fn answer(
+        &mut self,
+        method: reqwest::Method,
+        url: Url,
+        max_bytes: usize,
+    ) -> Result<(StatusCode, String), CommandError> {
+        self.renew_ahead(RENEW_AHEAD_SECONDS).await?;
+        let mut answer = self.attempt(method.clone(), url.clone(), max_bytes).await?;
+        if answer.0 == StatusCode::UNAUTHORIZED {
             // ended early, or renewed by another process meanwhile
             self.renew().await?;
-            (status, body) = self.attempt(method, url).await?;
+            answer = self.attempt(method, url, max_bytes).await?;
         }
-        match status {
+        match answer.0 {
             StatusCode::UNAUTHORIZED => Err(self.ended("the gateway no longer knows it")),
-            status if status.is_success() => self.gateway.parse(status, &body),
-            _ => Err(self.gateway.refused(&body, status)),
+            _ => Ok(answer),
         }
     }
 
@@ -77,13 +118,21 @@ impl Session {
         &self,
         method: reqwest::Method,
         url: Url,
+        max_bytes: usize,
     ) -> Result<(StatusCode, String), CommandError> {
         let request = self
             .gateway
             .client
             .request(method, url)
             .bearer_auth(self.profile.access_token.expose_secret());
-        self.gateway.send(request).await
+        self.gateway.send_within(request, max_bytes).await
+    }
+
+    async fn renew_ahead(&mut self, seconds: i64) -> Result<(), CommandError> {
+        if self.profile.access_expires_at - seconds <= Timestamp::now().as_second() {
+            self.renew().await?;
+        }
+        Ok(())
     }
 
     /// Exchanges the refresh token, which is valid once: one process does, and the others read its

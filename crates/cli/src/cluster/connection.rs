@@ -1,5 +1,6 @@
 //! The clients of a cloud's services with the user's token.
 use super::error::ClusterError;
+use super::gateway_session::{GatewayChoice, GatewaySession};
 use crate::direct::{CloudAccess, CloudChoice, cloud_access};
 use crate::profile;
 use portico_cluster_operations::{Clients, Drivers};
@@ -15,20 +16,43 @@ pub struct Connection {
     pub cloud: String,
     pub token: ScopedToken,
     pub clients: Clients,
-    /// `None`: the cloud is not pinned.
+    /// `None`: the cloud is called directly, and is not pinned.
     gateway: Option<Url>,
-    /// How to sign in again; `None`: the token cannot be renewed.
-    choice: Option<CloudChoice>,
+    source: Source,
+}
+
+/// Where the token comes from.
+enum Source {
+    /// It was given, and cannot be renewed.
+    Given,
+    /// Keystone, with the credentials of the user.
+    Keystone(CloudChoice),
+    /// The session at a gateway.
+    Gateway(Box<GatewaySession>),
 }
 
 impl Connection {
-    /// Signs in.
+    /// Signs in at Keystone, and calls the services themselves.
     ///
     /// # Errors
     /// As [`cloud_access`].
     pub async fn open(choice: CloudChoice, drivers: Drivers) -> Result<Self, ClusterError> {
         let mut connection = Self::of(cloud_access(&choice).await?, drivers);
-        connection.choice = Some(choice);
+        connection.source = Source::Keystone(choice);
+        Ok(connection)
+    }
+
+    /// Uses the session at a gateway, which calls the services.
+    ///
+    /// # Errors
+    /// As [`GatewaySession::open`].
+    pub async fn through_gateway(
+        wanted: GatewayChoice,
+        drivers: Drivers,
+    ) -> Result<Self, ClusterError> {
+        let (session, access) = GatewaySession::open(wanted).await?;
+        let mut connection = Self::of(access, drivers);
+        connection.source = Source::Gateway(Box::new(session));
         Ok(connection)
     }
 
@@ -39,7 +63,7 @@ impl Connection {
             cloud: access.cloud,
             token: access.token,
             gateway: access.gateway,
-            choice: None,
+            source: Source::Given,
         }
     }
 
@@ -49,10 +73,11 @@ impl Connection {
     /// # Errors
     /// As [`cloud_access`].
     pub async fn renew(&mut self) -> Result<bool, ClusterError> {
-        let Some(choice) = &self.choice else {
-            return Ok(false);
-        };
-        self.token = cloud_access(choice).await?.token;
+        match &mut self.source {
+            Source::Given => return Ok(false),
+            Source::Keystone(choice) => self.token = cloud_access(choice).await?.token,
+            Source::Gateway(session) => self.token.token = session.replace_token().await?,
+        }
         Ok(true)
     }
 
@@ -79,12 +104,29 @@ impl Connection {
         })
     }
 
-    /// Returns how the user has signed in; `None`: the token was given.
+    /// Returns how the user has signed in at Keystone; `None`: the token was given, or is a gateway's.
     pub fn choice(&self) -> Option<&CloudChoice> {
-        self.choice.as_ref()
+        match &self.source {
+            Source::Keystone(choice) => Some(choice),
+            Source::Given | Source::Gateway(_) => None,
+        }
     }
 
-    /// Returns the gateway that the cloud is pinned to; `None`: the cloud is not pinned.
+    /// Returns the session at the gateway that calls the services; `None`: they are called directly.
+    pub fn gateway_session(&mut self) -> Option<&mut GatewaySession> {
+        match &mut self.source {
+            Source::Gateway(session) => Some(session.as_mut()),
+            Source::Given | Source::Keystone(_) => None,
+        }
+    }
+
+    /// Returns whether a gateway calls the services.
+    pub fn is_through_gateway(&self) -> bool {
+        matches!(self.source, Source::Gateway(_))
+    }
+
+    /// Returns the gateway that calls the services, or that the cloud is pinned to; `None`: the cloud is
+    /// not pinned.
     pub fn gateway(&self) -> Option<&Url> {
         self.gateway.as_ref()
     }

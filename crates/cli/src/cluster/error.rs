@@ -69,6 +69,11 @@ pub enum ClusterError {
         node: String,
         source: Box<Self>,
     },
+    /// It needs Portico's store, and Magnum is called directly.
+    #[error(
+        "a cluster's events are in Portico's journal, and this command calls Magnum directly: Magnum has none"
+    )]
+    NoJournal,
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("write the output: {0}")]
@@ -102,7 +107,13 @@ impl ClusterError {
         match self {
             Self::Usage(_) => exit_code::USAGE,
             Self::Command(error) if error.is_outage() => exit_code::UNAVAILABLE,
-            Self::Command(CommandError::Direct(_)) => exit_code::SIGN_IN,
+            Self::Command(
+                CommandError::Direct(_)
+                | CommandError::NoSession { .. }
+                | CommandError::NoProfile
+                | CommandError::SessionEnded { .. },
+            ) => exit_code::SIGN_IN,
+            Self::Command(CommandError::Refused { .. }) => exit_code::FORBIDDEN,
             Self::Command(_) => exit_code::USAGE,
             Self::Service(error) => of_kind(&error.kind),
             Self::Spec(SpecError::Document(_)) => exit_code::USAGE,
@@ -114,6 +125,7 @@ impl ClusterError {
             | Self::NotActedOn(_) => exit_code::NOT_ACTED_ON,
             Self::Lost(_) => exit_code::CONFLICT,
             Self::NotConfirmed { .. } | Self::Output(_) | Self::Write(_) => exit_code::NEGATIVE,
+            Self::NoJournal => exit_code::UNSUPPORTED,
             Self::Failed(_) => exit_code::FAILED,
             Self::Disappeared(_) => exit_code::NOT_FOUND,
             Self::TimedOut { .. } => exit_code::TIMED_OUT,
@@ -161,6 +173,10 @@ impl ClusterError {
             Self::NotRecorded { .. } => Some(
                 "run the command again, which looks for the cluster and does not request it twice; \
                  --new-attempt forgets this request"
+                    .to_owned(),
+            ),
+            Self::NoJournal => Some(
+                "run `portico login URL`, and use the command without --cloud and OS_*, or with --gateway URL"
                     .to_owned(),
             ),
             Self::Incomplete(_) => Some("try again in a minute".to_owned()),

@@ -1,5 +1,5 @@
-//! `portico cluster`: the lifecycle of clusters, in direct mode. It calls Magnum with the user's own
-//! token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
+//! `portico cluster`: the lifecycle of clusters, through a gateway or in direct mode. Magnum is called with the
+//! user's own token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
 mod apply;
 mod arguments;
 mod autoscale;
@@ -12,9 +12,11 @@ mod create;
 mod creation;
 mod delete;
 mod error;
+mod events;
 mod exit_code;
 mod export;
 mod follow;
+mod gateway_session;
 mod heal;
 mod health;
 mod kubeconfig;
@@ -41,12 +43,14 @@ mod wait;
 
 pub use arguments::ClusterArgs;
 
-use crate::direct::CloudChoice;
+use crate::direct::{self, CloudChoice};
+use crate::profile::Profile;
 use arguments::{ClusterCommand, ClusterOutput, SharedArgs};
 use connection::Connection;
 use console::Console;
 use creation::Attempts;
 use error::ClusterError;
+use gateway_session::GatewayChoice;
 use specification::Specification;
 
 /// Runs `portico cluster`, and returns the exit code of the program.
@@ -70,7 +74,7 @@ async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, Clus
         (None, ClusterCommand::Preconfigure(args)) => args.choice()?,
         (None, _) => choice(shared),
     };
-    let mut connection = Connection::open(choice, shared.drivers()).await?;
+    let mut connection = open(command, choice, specification.as_ref(), console).await?;
     let attempts = Attempts::of_user()?;
     let specification = specification.as_ref();
     dispatch(command, &mut connection, console, specification, &attempts).await
@@ -84,6 +88,43 @@ fn specification(command: &ClusterCommand) -> Result<Option<Specification>, Clus
         ClusterCommand::Diff(args) => Specification::of_file(&args.file).map(Some),
         _ => Ok(None),
     }
+}
+
+/// Connects to the cloud: directly if the command or the environment names it, else by the session at a
+/// gateway.
+async fn open(
+    command: &ClusterCommand,
+    choice: CloudChoice,
+    specification: Option<&Specification>,
+    console: &mut Console,
+) -> Result<Connection, ClusterError> {
+    let shared = command.shared();
+    let is_direct = match &shared.gateway {
+        Some(_) => false,
+        // without any, the message about OS_* is the more helpful one
+        None => direct::is_selected(&choice) || Profile::all()?.is_empty(),
+    };
+    if !is_direct {
+        let of_file = || specification.and_then(Specification::reason);
+        let wanted = GatewayChoice {
+            gateway: shared.gateway.clone(),
+            project: choice.project,
+            reason: command.reason().or_else(of_file).map(str::to_owned),
+        };
+        return Connection::through_gateway(wanted, shared.drivers()).await;
+    }
+    if command.reason().is_some() && !command.keeps_reason() {
+        return Err(ClusterError::Usage(
+            "--reason is for Portico's journal, and this command calls Magnum directly: remove it, or use the              session of `portico login` with --gateway URL"
+                .to_owned(),
+        ));
+    }
+    let connection = Connection::open(choice, shared.drivers()).await?;
+    // with JSON, standard error has one object or nothing
+    if shared.output != ClusterOutput::Json {
+        console.say("Using Magnum directly; changes are not in Portico's journal.");
+    }
+    Ok(connection)
 }
 
 fn choice(shared: &SharedArgs) -> CloudChoice {
@@ -109,6 +150,7 @@ async fn dispatch(
             read::show(connection, console, format, &args.cluster).await?;
         }
         (ClusterCommand::Watch(args), _) => read::watch(connection, console, args).await?,
+        (ClusterCommand::Events(args), _) => events::events(connection, console, args).await?,
         (ClusterCommand::Wait(args), _) => wait::wait(connection, console, args).await?,
         (ClusterCommand::Resize(args), _) => {
             return nodegroups::resize(connection, console, args).await;

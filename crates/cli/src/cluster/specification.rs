@@ -8,6 +8,8 @@ use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
+/// The annotation with the reason.
+const REASON: &str = "portico.dev/reason";
 /// Maximum size of a file.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
@@ -59,6 +61,12 @@ impl Specification {
             document: read.document,
             notices: read.notices,
         })
+    }
+
+    /// Returns why the cluster is created or changed, as its annotations have it.
+    pub fn reason(&self) -> Option<&str> {
+        let annotations = &self.document.metadata.annotations;
+        annotations.get(REASON).map(String::as_str)
     }
 
     /// Returns the cloud and the project: those of the options, else those of the file.

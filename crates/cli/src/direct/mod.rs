@@ -44,6 +44,11 @@ pub fn pinned_by_environment() -> Result<Option<String>, CommandError> {
     }
 }
 
+/// Returns whether a command names a cloud, by an option or by the environment.
+pub fn is_selected(choice: &CloudChoice) -> bool {
+    choice.cloud.is_some() || settings::cloud_of_environment(&settings::variables()).is_some()
+}
+
 /// Signs in with the environment's settings (`OS_CLOUD`, `OS_*`), at this Keystone and no other.
 /// For operators: nothing is pinned or stored.
 pub async fn sign_in_at(keystone: &KeystoneConfig) -> Result<(Client, IssuedToken), CommandError> {

@@ -60,8 +60,13 @@ pub enum AccessError {
 /// # Errors
 /// [`AccessError`] with the next step.
 pub async fn find(connection: &Connection, cluster: Uuid) -> Result<Access, AccessError> {
-    let choice = connection.choice().ok_or(AccessError::NoSession)?;
-    if let Some(found) = pinned_access(choice, cluster).await? {
+    let choice = connection.choice();
+    if choice.is_none() && !connection.is_through_gateway() {
+        return Err(AccessError::NoSession);
+    }
+    if let Some(choice) = choice
+        && let Some(found) = pinned_access(choice, cluster).await?
+    {
         let source = TokenSource::Cloud {
             choice: choice.clone(),
             cluster,

@@ -1,0 +1,325 @@
+//! `portico cluster events`: the journal of a cluster, which Portico keeps (ADR 0025).
+use super::arguments::{ClusterOutput, SharedArgs, duration};
+use super::connection::Connection;
+use super::console::Console;
+use super::error::ClusterError;
+use crate::output::{OutputFormat, TableRow, list};
+use clap::{Args, ValueEnum};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashSet;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// How often the journal is read again with `--follow`.
+const POLL_INTERVAL: Duration = Duration::from_secs(3);
+
+/// Show the journal of a cluster: requests through Portico, and what was observed
+///
+/// Portico keeps the journal, so this needs the session of `portico login`. That of a deleted cluster is
+/// named by the UUID. A change that no request explains was made outside of Portico. With -o json, each entry
+/// is one JSON object on one line.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  portico cluster events shop --since 2h
+  portico cluster events shop -f --source request
+  portico cluster events 900e3758-8071-430e-a8cf-5c48f428dc0e -o json | jq .content.action")]
+pub struct EventsArgs {
+    /// Name or UUID
+    pub cluster: String,
+    /// Wait for further entries until you interrupt it
+    #[arg(long, short)]
+    pub follow: bool,
+    /// Only entries that are younger, such as 30m or 2h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub since: Option<Duration>,
+    /// Only entries of this kind
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    pub source: Option<EventSource>,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+/// Where an entry comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventSource {
+    /// What a user requested through Portico
+    Request,
+    /// What differs from the observation before
+    Observation,
+}
+
+/// An entry of the journal, as the panel exports it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Entry {
+    sequence: i64,
+    time: Timestamp,
+    source: EventSource,
+    content: Value,
+    #[serde(default)]
+    hash: String,
+}
+
+impl TableRow for Entry {
+    const HEADINGS: &'static [&'static str] = &["TIME", "SOURCE", "USER", "EVENT"];
+
+    fn cells(&self) -> Vec<String> {
+        let source = match self.source {
+            EventSource::Request => "request",
+            EventSource::Observation => "observation",
+        };
+        // to the second, as Magnum has it
+        let second = Timestamp::from_second(self.time.as_second()).unwrap_or(self.time);
+        let (user, event) = match self.source {
+            EventSource::Request => (self.text("user_name"), self.request()),
+            EventSource::Observation => (String::new(), self.observation()),
+        };
+        vec![second.to_string(), source.to_owned(), user, event]
+    }
+}
+
+impl Entry {
+    fn text(&self, field: &str) -> String {
+        let text = self.content.get(field).and_then(Value::as_str);
+        text.unwrap_or_default().to_owned()
+    }
+
+    /// Returns `delete node group gpu: accepted (CHG-12)`.
+    fn request(&self) -> String {
+        let mut event = self.text("action").replace('_', " ");
+        for (before, field) in [(" ", "target"), (": ", "outcome"), (": ", "answer")] {
+            let text = self.text(field);
+            if !text.is_empty() {
+                event.push_str(before);
+                event.push_str(&text);
+            }
+        }
+        let reason = self.text("reason");
+        if !reason.is_empty() {
+            event.push_str(&format!(" ({reason})"));
+        }
+        event
+    }
+
+    /// Returns `State: UPDATE_IN_PROGRESS to UPDATE_COMPLETE; Nodes of gpu: 1 to 2`.
+    fn observation(&self) -> String {
+        let differences = self.content.get("differences").and_then(Value::as_array);
+        let texts: Vec<_> = differences.into_iter().flatten().map(difference).collect();
+        match texts.is_empty() {
+            true => format!("first observation: {}", self.text("status")),
+            false => texts.join("; "),
+        }
+    }
+
+    /// Returns what tells a request from others.
+    fn key(&self) -> (String, String) {
+        (self.text("request_id"), self.text("action"))
+    }
+
+    fn is_begin(&self) -> bool {
+        self.source == EventSource::Request && self.text("outcome") == "sending"
+    }
+}
+
+fn difference(difference: &Value) -> String {
+    let text = |field: &str| {
+        let text = difference.get(field).and_then(Value::as_str);
+        text.unwrap_or("-").to_owned()
+    };
+    format!("{}: {} to {}", text("field"), text("before"), text("after"))
+}
+
+/// Reads the lines of a journal. A line that this version cannot read is left out.
+fn entries(lines: &str) -> Vec<Entry> {
+    let lines = lines.lines().filter(|line| !line.trim().is_empty());
+    lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+/// Leaves out entries of other kinds or before a time, and the beginning of a request whose outcome is
+/// there too.
+fn chosen(
+    entries: Vec<Entry>,
+    source: Option<EventSource>,
+    since: Option<Timestamp>,
+) -> Vec<Entry> {
+    let ended: HashSet<_> = entries
+        .iter()
+        .filter(|entry| entry.source == EventSource::Request && !entry.is_begin())
+        .map(Entry::key)
+        .collect();
+    entries
+        .into_iter()
+        .filter(|entry| source.is_none_or(|source| entry.source == source))
+        .filter(|entry| since.is_none_or(|since| entry.time >= since))
+        .filter(|entry| !(entry.is_begin() && ended.contains(&entry.key())))
+        .collect()
+}
+
+/// Shows the journal of a cluster.
+///
+/// # Errors
+/// [`ClusterError::NoJournal`] if Magnum is called directly; [`ClusterError::Usage`] for another format than
+/// a table and JSON; if the gateway refuses or does not respond.
+pub async fn events(
+    connection: &mut Connection,
+    console: &mut Console,
+    args: &EventsArgs,
+) -> Result<(), ClusterError> {
+    if !connection.is_through_gateway() {
+        return Err(ClusterError::NoJournal);
+    }
+    let format = match args.shared.output {
+        ClusterOutput::Table => OutputFormat::Table,
+        ClusterOutput::Json => OutputFormat::Jsonl,
+        ClusterOutput::Yaml | ClusterOutput::Name => {
+            return Err(ClusterError::Usage(
+                "events are printed as a table, or with -o json as one object a line".to_owned(),
+            ));
+        }
+    };
+    let cluster = cluster(connection, &args.cluster).await?;
+    let since = args.since.map(|since| {
+        let since = SignedDuration::try_from(since).unwrap_or(SignedDuration::MAX);
+        let now = Timestamp::now();
+        now.checked_sub(since).unwrap_or(Timestamp::UNIX_EPOCH)
+    });
+    let mut last = None;
+    let mut is_first = true;
+    loop {
+        let read = match connection.gateway_session() {
+            Some(session) => session.journal(cluster, last).await,
+            None => return Err(ClusterError::NoJournal),
+        };
+        let read = match read {
+            Ok(lines) => entries(&lines),
+            // the next try may succeed
+            Err(error) if error.is_outage() && !is_first => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        last = read.last().map(|entry| entry.sequence).or(last);
+        let rows = chosen(read, args.source, since);
+        if is_first || !rows.is_empty() {
+            let text = list(format, &rows)?;
+            console.print(match is_first {
+                true => &text,
+                false => without_headings(format, &text),
+            })?;
+        }
+        if !args.follow {
+            return Ok(());
+        }
+        is_first = false;
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+}
+
+/// Returns the rows of a table that continues one.
+fn without_headings(format: OutputFormat, text: &str) -> &str {
+    match format {
+        OutputFormat::Table => text.split_once('\n').map_or(text, |(_, rows)| rows),
+        _ => text,
+    }
+}
+
+/// Returns the UUID of a cluster. One that is written as a UUID may be deleted.
+async fn cluster(connection: &Connection, wanted: &str) -> Result<Uuid, ClusterError> {
+    if let Ok(uuid) = wanted.parse() {
+        return Ok(uuid);
+    }
+    let magnum = &connection.clients.magnum;
+    let found = magnum.cluster_named(&connection.token, wanted).await?;
+    Ok(found.uuid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn request(sequence: i64, outcome: &str, id: &str) -> Value {
+        json!({"sequence": sequence, "time": "2026-11-28T03:00:00.5Z", "source": "request", "hash": "h",
+               "content": {"action": "delete_node_group", "target": "gpu", "user_name": "ada",
+                           "user_id": "1", "request_id": id, "outcome": outcome, "reason": "CHG-12"}})
+    }
+
+    fn observation(sequence: i64, time: &str) -> Value {
+        json!({"sequence": sequence, "time": time, "source": "observation", "hash": "h",
+               "content": {"status": "UPDATE_IN_PROGRESS", "differences": [
+                   {"field": "Nodes of gpu", "before": "1", "after": "2", "is_requested": true},
+                   {"field": "Node group lab", "before": "1 nodes", "is_requested": true}]}})
+    }
+
+    fn read(values: &[Value]) -> Vec<Entry> {
+        let lines: Vec<_> = values.iter().map(ToString::to_string).collect();
+        entries(&lines.join("\n"))
+    }
+
+    #[test]
+    fn an_entry_is_a_row_in_words() {
+        let all = read(&[
+            request(1, "accepted", "r1"),
+            observation(2, "2026-11-28T03:00:10Z"),
+        ]);
+        assert_eq!(
+            all[0].cells(),
+            [
+                "2026-11-28T03:00:00Z",
+                "request",
+                "ada",
+                "delete node group gpu: accepted (CHG-12)"
+            ]
+        );
+        assert_eq!(
+            all[1].cells()[3],
+            "Nodes of gpu: 1 to 2; Node group lab: 1 nodes to -"
+        );
+    }
+
+    #[test]
+    fn the_beginning_of_a_request_is_shown_until_its_outcome_is_known() {
+        let all = read(&[request(1, "sending", "r1"), request(2, "sending", "r2")]);
+        assert_eq!(chosen(all, None, None).len(), 2);
+        let all = read(&[
+            request(1, "sending", "r1"),
+            request(2, "refused", "r1"),
+            request(3, "sending", "r2"),
+        ]);
+        let left: Vec<_> = chosen(all, None, None)
+            .iter()
+            .map(|entry| entry.sequence)
+            .collect();
+        assert_eq!(left, [2, 3]);
+    }
+
+    #[test]
+    fn entries_are_chosen_by_source_and_time() {
+        let all = read(&[
+            request(1, "accepted", "r1"),
+            observation(2, "2026-11-28T02:00:00Z"),
+            observation(3, "2026-11-28T04:00:00Z"),
+        ]);
+        let since = Some("2026-11-28T03:30:00Z".parse().unwrap());
+        let young = chosen(all.clone(), None, since);
+        assert_eq!(young[0].sequence, 3);
+        assert_eq!(young.len(), 1);
+        assert_eq!(chosen(all, Some(EventSource::Observation), None).len(), 2);
+    }
+
+    #[test]
+    fn a_line_of_a_later_version_is_left_out() {
+        let mut later = observation(2, "2026-11-28T03:00:10Z");
+        later["source"] = json!("alert");
+        assert_eq!(read(&[request(1, "accepted", "r1"), later]).len(), 1);
+        assert!(entries("\n").is_empty());
+    }
+
+    #[test]
+    fn the_headings_are_printed_once() {
+        assert_eq!(without_headings(OutputFormat::Table, "A\nb\n"), "b\n");
+        assert_eq!(without_headings(OutputFormat::Jsonl, "{}\n"), "{}\n");
+    }
+}
