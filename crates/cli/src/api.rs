@@ -18,6 +18,8 @@ use uuid::Uuid;
 /// Maximum size of a response body, in bytes.
 pub(super) const MAX_BODY_BYTES: usize = MEBIBYTE;
 const MEBIBYTE: usize = 1024 * 1024;
+/// Maximum length of a refusal in plain text, in bytes.
+const MAX_TEXT_BYTES: usize = 500;
 /// Time limit for the request of the sealing key: the key is known already, so a slow gateway must
 /// not delay the command.
 const KEY_TIMEOUT: Duration = Duration::from_secs(4);
@@ -333,7 +335,20 @@ fn refusal(body: &str, status: StatusCode) -> String {
         message: Option<String>,
         error_description: Option<String>,
         error: Option<String>,
+        /// In the format of Magnum.
+        #[serde(default)]
+        errors: Vec<Detail>,
     }
+    #[derive(Deserialize)]
+    struct Detail {
+        detail: String,
+    }
+    // the panel's files are refused in one line of text
+    let plain = || {
+        let text = one_line(body.trim());
+        let is_text = !text.is_empty() && text.len() <= MAX_TEXT_BYTES && !text.starts_with('<');
+        is_text.then_some(text)
+    };
     serde_json::from_str::<Refusal>(body)
         .ok()
         .and_then(|refusal| {
@@ -341,6 +356,8 @@ fn refusal(body: &str, status: StatusCode) -> String {
                 .message
                 .or(refusal.error_description)
                 .or(refusal.error)
+                .or(refusal.errors.into_iter().next().map(|first| first.detail))
         })
+        .or_else(plain)
         .unwrap_or_else(|| format!("HTTP {}", status.as_u16()))
 }

@@ -15,6 +15,7 @@ mod drivers;
 mod failures;
 mod faults;
 mod files;
+mod gateway;
 mod local;
 mod node_groups;
 mod nodes;

@@ -88,6 +88,39 @@ impl Panel {
         serde_json::from_str(&removed).unwrap()
     }
 
+    /// Approves the command line that waits with a code.
+    pub async fn approve(&mut self, code: &str) {
+        let page = self.page(&format!("/oauth2/device?user_code={code}")).await;
+        let fields = [
+            ("csrf_token", value(&page, "name=\"csrf_token\"", "value")),
+            ("user_code", code),
+            ("decision", "approve"),
+        ];
+        let request = self
+            .client
+            .post(format!("{}/oauth2/device/decision", self.origin))
+            .header("sec-fetch-mode", "navigate")
+            .header("origin", self.origin.as_str())
+            .form(fields.as_slice());
+        let response = self.send(request).await;
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        assert!(status.is_success(), "{status} {text}");
+    }
+
+    /// Sends a request to the cloud API of the command line as a page of the browser can, and returns its
+    /// status.
+    pub async fn cloud_api(&mut self, path: &str) -> StatusCode {
+        let url = format!("{}/projects/{}/cloud/{path}", self.origin, self.project);
+        let request = self
+            .client
+            .delete(url)
+            .header("origin", self.origin.as_str())
+            .header("accept", "application/json")
+            .header("x-csrf-token", self.csrf.as_str());
+        self.send(request).await.status()
+    }
+
     /// Calls a server function for managed clusters, and returns its JSON.
     async fn call(&mut self, function: &str, body: &Value) -> String {
         let request = self

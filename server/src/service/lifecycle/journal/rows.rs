@@ -216,6 +216,8 @@ fn title(request: &RequestContent) -> String {
         "delete_node_group" => of_group("Delete the node group"),
         "upgrade_cluster" => of_group("Upgrade to"),
         "rotate_ca" => "Rotate the CA".to_owned(),
+        "rotate_credential" => "Rotate the credential".to_owned(),
+        "change_cluster" => "Change the cluster".to_owned(),
         "sign_certificate" => "Sign a certificate".to_owned(),
         "protect_cluster" => "Protect the cluster from deletion".to_owned(),
         "unprotect_cluster" => "Remove the protection from deletion".to_owned(),

@@ -1,0 +1,166 @@
+//! `portico cluster` with the session of `portico login`: Portico calls Magnum, and the journal has it.
+use crate::panel::Panel;
+use crate::tenant::{FULL, Tenant, cluster};
+use portico_testkit::Person;
+use reqwest::StatusCode;
+use serde_json::Value;
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+
+/// Returns a machine that has signed in at the gateway, and nothing else.
+async fn signed_in(tenant: &Tenant, panel: &mut Panel) -> Person {
+    let person = Person::new().unwrap();
+    let url = tenant.env.get("PORTICO_URL").unwrap();
+    let mut words = vec!["login", "--device", url];
+    if let Some(file) = tenant.env.optional("PORTICO_CA_FILE") {
+        words.extend(["--ca-file", file]);
+    }
+    let program = portico_testkit::program("portico").unwrap();
+    let mut child = person
+        .command(&program)
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut seen = String::new();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if let Some((_, code)) = line.split_once("user_code=") {
+            panel.approve(code.trim()).await;
+        }
+        seen.push_str(&line);
+        seen.push('\n');
+    }
+    let status = child.wait().await.unwrap();
+    assert!(status.success(), "{seen}");
+    person
+}
+
+#[tokio::test]
+async fn a_change_by_the_session_of_a_gateway_is_in_the_journal() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let name = tenant.name("journalled");
+        let created = cluster(
+            &person,
+            &[
+                "create",
+                &name,
+                "-t",
+                FULL,
+                "--masters",
+                "1",
+                "--workers",
+                "1",
+                "--keypair",
+                "ops",
+                "--set",
+                "sim_seconds=1",
+                "--wait",
+                "--reason",
+                "Störung, CHG-12",
+            ],
+        )
+        .await;
+        assert_eq!(created.code, 0, "{}", created.err);
+        assert!(!created.err.contains("directly"), "{}", created.err);
+        let uuid = tenant.named(&name).await[0].uuid.to_string();
+
+        let resized = cluster(
+            &person,
+            &["resize", &name, "2", "--wait", "--reason", "CHG-13"],
+        )
+        .await;
+        assert_eq!(resized.code, 0, "{}", resized.err);
+        let events = cluster(&person, &["events", &name, "--source", "request"]).await;
+        assert_eq!(events.code, 0, "{}", events.err);
+        for part in [
+            "create cluster",
+            "(Störung, CHG-12)",
+            "resize node group",
+            "accepted (CHG-13)",
+            &tenant.member.name,
+        ] {
+            assert!(events.out.contains(part), "{part}: {}", events.out);
+        }
+
+        let deleted = cluster(&person, &["delete", &name, "--yes", "--wait"]).await;
+        assert_eq!(deleted.code, 0, "{}", deleted.err);
+        let events = cluster(&person, &["events", &uuid, "-o", "json"]).await;
+        let actions: Vec<String> = events
+            .out
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter_map(|entry| entry["content"]["action"].as_str().map(str::to_owned))
+            .collect();
+        let expected = ["create_cluster", "resize_node_group", "delete_cluster"];
+        assert_eq!(actions, expected, "{}", events.out);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_reads_of_a_session_are_those_of_direct_access() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let made = tenant.make_complete(&tenant.name("read"), FULL, &[]).await;
+        let uuid = made.uuid.to_string();
+        for words in [
+            vec!["list", "-o", "json"],
+            vec!["show", &uuid, "-o", "json"],
+            vec!["templates", "-o", "json"],
+            vec!["quota", "-o", "json"],
+            vec!["nodegroup", "list", &uuid, "-o", "json"],
+        ] {
+            let direct = tenant.cluster(&words).await;
+            let through = cluster(&person, &words).await;
+            assert_eq!(through.code, 0, "{words:?}: {}", through.err);
+            assert_eq!(through.out, direct.out, "{words:?}");
+        }
+        let unknown = cluster(&person, &["show", "nothing"]).await;
+        assert_eq!(unknown.code, 3, "{}", unknown.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn direct_access_has_no_journal_and_says_so() {
+    Tenant::run(|tenant| async move {
+        let listed = tenant.cluster(&["list"]).await;
+        assert_eq!(listed.code, 0, "{}", listed.err);
+        let note = "Using Magnum directly; changes are not in Portico's journal.";
+        assert_eq!(listed.err.matches(note).count(), 1, "{}", listed.err);
+        let events = tenant.cluster(&["events", "shop"]).await;
+        assert_eq!(events.code, 13, "{}", events.err);
+        let words = ["delete", "shop", "--yes", "--reason", "CHG-12"];
+        let refused = tenant.cluster(&words).await;
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        assert!(refused.err.contains("--gateway"), "{}", refused.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_browser_and_a_session_that_has_ended_change_nothing() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let made = tenant.make_complete(&tenant.name("kept"), FULL, &[]).await;
+        let path = format!("container-infra/v1/clusters/{}", made.uuid);
+        assert_eq!(panel.cloud_api(&path).await, StatusCode::UNAUTHORIZED);
+        let other = tenant.admin.create_project("other").await.unwrap();
+        let elsewhere = cluster(&person, &["list", "--project", &other]).await;
+        assert_eq!(elsewhere.code, 2, "{}", elsewhere.err);
+        tenant.admin.delete_project(&other).await.unwrap();
+        let out = person.portico(&["logout"]).await.unwrap();
+        assert_eq!(out.code, 0, "{}", out.err);
+        let uuid = made.uuid.to_string();
+        let ended = cluster(&person, &["delete", &uuid, "--yes"]).await;
+        assert_eq!(ended.code, 10, "{}", ended.err);
+        assert_eq!(tenant.named(&made.name).await.len(), 1);
+    })
+    .await;
+}
