@@ -110,9 +110,14 @@ async fn finish(
         ));
     } else if let Some(page) = connection.page(uuid) {
         let cloud = &connection.cloud;
+        let then = match connection.is_through_gateway() {
+            true => format!("`portico kubeconfig --gateway {cloud} --cluster {uuid}`"),
+            false => format!(
+                "`portico login --cloud {cloud}` and `portico kubeconfig --cloud {cloud} --cluster {uuid}`"
+            ),
+        };
         console.say(format!(
-            "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run `portico login \
-             --cloud {cloud}` and `portico kubeconfig --cloud {cloud} --cluster {uuid}`."
+            "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run {then}."
         ));
     }
     print_list(

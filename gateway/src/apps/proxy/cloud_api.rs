@@ -9,9 +9,11 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, header};
 use portico_assertion::command_line;
 use portico_openstack::rest::REASON;
 use portico_proxy::stream::upgrade;
+use portico_store::Outcome;
 
 use super::{ReverseProxy, panel_audit::OnBehalf, project::project_of};
 use crate::{
+    audit::Event,
     client_api::bearer::CommandLineCaller,
     config::PANEL_ID,
     http::{access_log, error_response::Problem, interrupt::Interrupt},
@@ -46,6 +48,11 @@ pub(crate) async fn forward(
     // unknown projects, and those of other users, look alike
     let Some(token) = token else {
         access_log::rule("no_project");
+        let event = Event::new("cloud_api.call", Outcome::Denied)
+            .session(&caller.session)
+            .target(request.uri().path())
+            .reason("no role in the project");
+        reverse_proxy.audit.record(&context, event).await;
         return Err(no_role().into());
     };
     let mut identity = reverse_proxy.assertions.identity_headers(

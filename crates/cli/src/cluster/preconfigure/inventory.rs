@@ -72,6 +72,10 @@ async fn identity(connection: &Connection) -> Result<Identity, String> {
         Some(choice) => direct::identity(choice)
             .await
             .map_err(|error| error.to_string()),
+        None if connection.is_through_gateway() => Err(
+            "the gateway does not state your roles; with OS_* or --cloud they are checked"
+                .to_owned(),
+        ),
         None => Err("the token does not state its roles".to_owned()),
     }
 }
