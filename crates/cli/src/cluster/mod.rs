@@ -113,6 +113,9 @@ async fn open(
         };
         return Connection::through_gateway(wanted, shared.drivers()).await;
     }
+    if matches!(command, ClusterCommand::Events(_)) {
+        return Err(ClusterError::NoJournal);
+    }
     if command.reason().is_some() && !command.keeps_reason() {
         return Err(ClusterError::Usage(
             "--reason is for Portico's journal, and this command calls Magnum directly: remove it, or use the              session of `portico login` with --gateway URL"

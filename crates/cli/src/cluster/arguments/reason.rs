@@ -44,3 +44,47 @@ impl ClusterCommand {
         matches!(self, Self::Create(_))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cluster::arguments::ClusterArgs;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        cluster: ClusterArgs,
+    }
+
+    #[test]
+    fn every_change_of_a_cluster_takes_a_reason() {
+        for words in [
+            "create shop -t small",
+            "apply -f shop.yaml",
+            "delete shop",
+            "resize shop 5",
+            "upgrade shop --to v1.32 --approve",
+            "nodegroup create shop gpu --flavor m1.large",
+            "nodegroup update shop gpu --min 1",
+            "nodegroup delete shop gpu",
+            "nodes add shop -n 1",
+            "nodes remove shop -n 1 -g gpu",
+            "nodes replace shop node-1",
+            "autoscale shop set --min 1",
+            "ca rotate shop",
+            "cert sign shop --csr a.csr",
+            "credential rotate shop",
+            "kubeconfig shop --certificate --out a",
+        ] {
+            let all = std::iter::once("portico").chain(words.split(' '));
+            let all = all.chain(["--reason", "CHG-12"]);
+            let program = Program::try_parse_from(all).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(program.cluster.command.reason(), Some("CHG-12"), "{words}");
+        }
+        for words in ["list", "show shop", "events shop", "nodes list shop"] {
+            let all = std::iter::once("portico").chain(words.split(' '));
+            let program = Program::try_parse_from(all).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(program.cluster.command.reason(), None, "{words}");
+        }
+    }
+}

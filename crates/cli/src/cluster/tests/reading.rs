@@ -165,3 +165,12 @@ async fn what_the_cloud_lacks_is_listed_by_who_can_provide_it() {
     assert_eq!(template["task"]["assignee"], "operator");
     assert!(cloud.calls().is_empty());
 }
+
+#[tokio::test]
+async fn direct_access_has_no_events() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    let ran = machine.run(&cloud, &["events", "shop"], None).await;
+    assert_eq!(ran.code, 13, "{}", ran.err);
+    assert!(ran.err.contains("portico login"), "{}", ran.err);
+}

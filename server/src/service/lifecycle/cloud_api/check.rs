@@ -1,6 +1,7 @@
 //! Checks a request against the table of permitted calls, and finds out what it changes; no I/O.
 use super::rules::{RULES, Rule};
 use axum::http::{Method, StatusCode};
+use portico_lifecycle::spec::DEFAULT_GROUP;
 use portico_openstack::rest::{PassedCall, PassedPath, Service};
 use serde_json::Value;
 use url::form_urlencoded;
@@ -231,7 +232,8 @@ fn change(rule: &Rule, captured: &[&str], body: Option<&Value>) -> Result<Changi
     };
     let target = match rule.name {
         "create_cluster" | "create_node_group" | "create_template" => field("name"),
-        "resize_node_group" => field("nodegroup"),
+        // Magnum resizes the default group then
+        "resize_node_group" => field("nodegroup").or_else(|| Some(DEFAULT_GROUP.to_owned())),
         "upgrade_cluster" => field("cluster_template"),
         "create_quota" => field("project_id"),
         _ if rule.path.contains("{id}") => captured.last().map(|id| (*id).to_owned()),

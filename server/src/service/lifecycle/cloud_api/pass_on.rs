@@ -60,12 +60,17 @@ pub async fn pass_on(
     let checked = check(request, viewer.project_id());
     let Checked { call, change } = checked.map_err(|refused| of_request(caller, refused))?;
     let rest = &access.clients.rest;
-    let Some(change) = change else {
+    let Some(mut change) = change else {
         let answer = rest.pass_on(&viewer.token, call).await;
         return answer
             .map(understandable)
             .map_err(|error| of_service(&error));
     };
+    if let Subject::Cluster(cluster) = change.subject {
+        is_own(access, &viewer, cluster).await?;
+        change.target = target(access, &viewer, cluster, &change).await;
+    }
+    let change = change;
     let entry = |cluster| Change {
         cluster,
         action: change.action,
@@ -74,7 +79,6 @@ pub async fn pass_on(
     };
     let begun = match change.subject {
         Subject::Cluster(cluster) => {
-            is_own(access, &viewer, cluster).await?;
             let begun = begin(services, caller, entry(cluster)).await;
             begun.map_err(of_panel)?
         }
@@ -123,6 +127,30 @@ async fn is_own(access: &MagnumAccess, viewer: &Viewer, cluster: Uuid) -> Result
             let detail = format!("The change was not sent. {}", refusal.detail);
             Err(CloudRefusal { detail, ..refusal })
         }
+    }
+}
+
+/// Returns what a change is about. Readers of the journal know a node group by its name, and the command
+/// line sends its UUID.
+async fn target(
+    access: &MagnumAccess,
+    viewer: &Viewer,
+    cluster: Uuid,
+    change: &Changing,
+) -> String {
+    let is_of_group = matches!(
+        change.action,
+        "resize_node_group" | "change_node_group" | "delete_node_group"
+    );
+    if !is_of_group || change.target.is_empty() {
+        return change.target.clone();
+    }
+    let magnum = &access.clients.magnum;
+    let group = magnum.node_group_named(&viewer.token, cluster, &change.target);
+    match group.await {
+        Ok(group) => group.name,
+        // Magnum's answer to the change is the better one
+        Err(_) => change.target.clone(),
     }
 }
 
