@@ -87,7 +87,7 @@ pub async fn pass_on(
     let answer = rest.pass_on(&viewer.token, call).await;
     let (outcome, text) = outcome(&answer);
     if let Some(begun) = begun {
-        begun.end(outcome, text.clone()).await;
+        begun.end(outcome, text).await;
     }
     let cluster = cluster_of(&change, &answer);
     audit::record(
