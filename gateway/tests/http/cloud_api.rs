@@ -71,7 +71,7 @@ async fn the_panel_gets_the_users_token_in_the_project_of_the_url() {
 }
 
 #[tokio::test]
-async fn a_cookie_opens_nothing_here() {
+async fn attack_114_a_cookie_opens_nothing_here() {
     let (stack, browser, _) = started().await;
     let cookie = browser.cookie_line(MAIN_HOST);
     let headers = [("cookie", cookie.as_str()), ("origin", MAIN)];
@@ -100,7 +100,7 @@ async fn the_bearer_of_a_command_line_opens_no_page_of_the_panel() {
 }
 
 #[tokio::test]
-async fn a_project_without_a_role_is_refused() {
+async fn attack_115_a_project_without_a_role_is_refused() {
     let (stack, _, access) = started().await;
     for path in [
         "/projects/p2/cloud/container-infra/v1/clusters",
@@ -114,7 +114,7 @@ async fn a_project_without_a_role_is_refused() {
 }
 
 #[tokio::test]
-async fn a_path_that_leaves_the_project_is_refused() {
+async fn attack_116_a_path_that_leaves_the_project_is_refused() {
     let (stack, _, access) = started().await;
     for path in [
         "/projects/p1/cloud/../../p2/cloud/compute",
@@ -133,7 +133,7 @@ async fn a_path_that_leaves_the_project_is_refused() {
 }
 
 #[tokio::test]
-async fn no_header_of_the_client_is_taken_for_the_gateways() {
+async fn attack_118_no_header_of_the_client_is_taken_for_the_gateways() {
     let (stack, browser, access) = started().await;
     let authorization = format!("Bearer {}", access.as_str().unwrap_or_default());
     let cookie = browser.cookie_line(MAIN_HOST);
@@ -161,7 +161,7 @@ async fn no_header_of_the_client_is_taken_for_the_gateways() {
 }
 
 #[tokio::test]
-async fn the_panel_gets_the_mark_of_a_command_line_from_the_gateway_only() {
+async fn attack_118_the_panel_gets_the_mark_of_a_command_line_from_the_gateway_only() {
     let (stack, mut browser, _) = started().await;
     let cookie = browser.cookie_line(MAIN_HOST);
     let page = browser

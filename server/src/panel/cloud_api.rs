@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_with_a_cookie_is_not_the_command_lines() {
+    fn attack_114_a_request_with_a_cookie_is_not_the_command_lines() {
         assert!(marked(&["command-line"]), "the control case");
         for marks in [
             &[][..],
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_belongs_to_the_project_of_the_caller() {
+    fn attack_115_a_path_belongs_to_the_project_of_the_caller() {
         let path = "/projects/p1/cloud/compute/v2.1/limits";
         assert_eq!(below(path, "p1"), Some("compute/v2.1/limits"));
         assert_eq!(below("/projects/cloud/cloud/x", "cloud"), Some("x"));

@@ -76,7 +76,7 @@ fn calls_of_the_command_line_are_passed_on() {
 }
 
 #[test]
-fn a_path_that_leads_elsewhere_is_refused() {
+fn attack_116_a_path_that_leads_elsewhere_is_refused() {
     for path in [
         "container-infra/v1/../v3/auth/tokens",
         "container-infra/v1/clusters/../quotas",
@@ -105,7 +105,7 @@ fn a_path_that_leads_elsewhere_is_refused() {
 }
 
 #[test]
-fn an_unknown_service_or_call_is_refused() {
+fn attack_117_an_unknown_service_or_call_is_refused() {
     for path in [
         "",
         "identity/v3/users",
@@ -133,7 +133,7 @@ fn an_unknown_service_or_call_is_refused() {
 }
 
 #[test]
-fn the_other_services_are_only_read() {
+fn attack_117_the_other_services_are_only_read() {
     for rule in RULES.iter().filter(|rule| rule.service != Service::Magnum) {
         assert_eq!(rule.method, "GET", "{}", rule.path);
         let path = format!("{}/{}", rule.service.gateway_path(), rule.path);
@@ -154,7 +154,7 @@ fn the_other_services_are_only_read() {
 }
 
 #[test]
-fn arguments_headers_and_bodies_that_no_call_has_are_refused() {
+fn attack_117_arguments_headers_and_bodies_that_no_call_has_are_refused() {
     let path = "container-infra/v1/clusters/detail";
     for query in ["all_tenants=1", "limit=1&x=2", "Limit=1"] {
         let path = format!("{path}?{query}");
@@ -252,7 +252,7 @@ fn a_change_has_the_action_of_the_journal() {
 }
 
 #[test]
-fn a_change_names_its_cluster_by_the_uuid() {
+fn attack_117_a_change_names_its_cluster_by_the_uuid() {
     for cluster in ["shop", "900e37588071430ea8cf5c48f428dc0e", "detail"] {
         let path = format!("container-infra/v1/clusters/{cluster}");
         assert!(refused(Method::DELETE, &path).is_some(), "{cluster}");
