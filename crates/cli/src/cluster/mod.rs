@@ -118,7 +118,8 @@ async fn open(
     }
     if command.reason().is_some() && !command.keeps_reason() {
         return Err(ClusterError::Usage(
-            "--reason is for Portico's journal, and this command calls Magnum directly: remove it, or use the              session of `portico login` with --gateway URL"
+            "--reason is for Portico's journal, and this command calls Magnum directly: remove it, or use the \
+             session of `portico login` with --gateway URL"
                 .to_owned(),
         ));
     }
