@@ -87,9 +87,15 @@ pub async fn pass_on(
     let answer = rest.pass_on(&viewer.token, call).await;
     let (outcome, text) = outcome(&answer);
     if let Some(begun) = begun {
-        begun.end(outcome, text).await;
+        begun.end(caller, outcome, text).await;
     }
     let cluster = cluster_of(&change, &answer);
+    if let (RequestOutcome::Accepted, Some(cluster), Subject::NewCluster) =
+        (outcome, cluster, &change.subject)
+    {
+        // the journal needs the UUID
+        record(services, caller, entry(cluster), outcome, None).await;
+    }
     audit::record(
         caller,
         change.action,
@@ -98,10 +104,6 @@ pub async fn pass_on(
         audited(outcome),
     );
     if let (RequestOutcome::Accepted, Some(cluster)) = (outcome, cluster) {
-        if change.subject == Subject::NewCluster {
-            // the journal needs the UUID
-            record(services, caller, entry(cluster), outcome, None).await;
-        }
         if let Some(accepted) = accepted(&change) {
             follow(services, caller, cluster, &accepted).await;
         }
