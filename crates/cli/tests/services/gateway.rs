@@ -127,7 +127,7 @@ async fn the_reads_of_a_session_are_those_of_direct_access() {
 }
 
 #[tokio::test]
-async fn direct_access_has_no_journal_and_says_so() {
+async fn direct_access_has_no_journal_and_states_it() {
     Tenant::run(|tenant| async move {
         let listed = tenant.cluster(&["list"]).await;
         assert_eq!(listed.code, 0, "{}", listed.err);
