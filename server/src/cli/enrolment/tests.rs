@@ -127,7 +127,7 @@ async fn a_cluster_is_imported_replaced_and_removed_and_it_is_recorded() {
     arguments.accepted_projects = vec!["p2".to_owned(), "p1".to_owned()];
     arguments.accepted_roles = vec!["r1".to_owned()];
     let first = place.import(&arguments).await.unwrap();
-    assert_eq!(place.stored().await, [first.clone()]);
+    assert_eq!(place.stored().await, std::slice::from_ref(&first));
     assert_eq!(first.source, ClusterSource::Operator);
     assert_eq!(first.api_url, "https://192.0.2.7:6443");
     assert_eq!(first.accepted_projects, ["p1", "p2"]);
@@ -138,7 +138,7 @@ async fn a_cluster_is_imported_replaced_and_removed_and_it_is_recorded() {
     let mut again = place.arguments("shop", "192.0.2.7");
     again.id = Some(first.id);
     let second = place.import(&again).await.unwrap();
-    assert_eq!(place.stored().await, [second.clone()]);
+    assert_eq!(place.stored().await, std::slice::from_ref(&second));
     assert_eq!(second.id, first.id);
     assert_ne!(second.ca, first.ca);
     assert_eq!(second.accepted_projects, ["p1"]);

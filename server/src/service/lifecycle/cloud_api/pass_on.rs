@@ -99,14 +99,14 @@ pub async fn pass_on(
     audit::record(
         caller,
         change.action,
-        cluster.unwrap_or(Uuid::nil()),
+        cluster.unwrap_or_default(),
         &change.target,
         audited(outcome),
     );
-    if let (RequestOutcome::Accepted, Some(cluster)) = (outcome, cluster) {
-        if let Some(accepted) = accepted(&change) {
-            follow(services, caller, cluster, &accepted).await;
-        }
+    if let (RequestOutcome::Accepted, Some(cluster)) = (outcome, cluster)
+        && let Some(accepted) = accepted(&change)
+    {
+        follow(services, caller, cluster, &accepted).await;
     }
     answer
         .map(understandable)
