@@ -104,7 +104,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     (
         "portico-bench",
-        &["portico-assertion", "portico-runtime", "portico-testkit"],
+        &[
+            "portico-assertion",
+            "portico-openstack",
+            "portico-runtime",
+            "portico-testkit",
+        ],
     ),
     ("xtask", &[]),
 ];

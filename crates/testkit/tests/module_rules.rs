@@ -134,6 +134,7 @@ const GATEWAY: Table = &[
             "audit",
             "authentication",
             "build_error",
+            "client_api",
             "clusters",
             "config",
             "hosts",

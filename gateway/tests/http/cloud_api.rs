@@ -120,7 +120,6 @@ async fn attack_116_a_path_that_leaves_the_project_is_refused() {
         "/projects/p1/cloud/../../p2/cloud/compute",
         "/projects/p1/cloud/%2e%2e/clusters",
         "/projects/p1/cloud/compute%2fv2.1",
-        "/projects/p1/cloud//compute",
     ] {
         let page = get(&stack, path, &access).await;
         assert!(
