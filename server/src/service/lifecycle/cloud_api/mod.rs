@@ -2,6 +2,7 @@
 //! token, and changes of clusters are in their journals.
 mod check;
 mod pass_on;
+mod protected;
 mod rules;
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! Passes calls on, and records changes.
-use super::check::{Changing, Checked, CloudRequest, NotPermitted, Subject, check};
+use super::{
+    check::{Changing, Checked, CloudRequest, NotPermitted, Subject, check},
+    protected,
+};
 use crate::{
     caller::{
         Caller,
@@ -46,10 +49,12 @@ impl CloudRefusal {
 }
 
 /// Passes a request on. Of a change, the audit log has the outcome; of a change of a cluster, the journal
-/// has an entry before it is sent, and one with the outcome.
+/// has an entry before it is sent, and one with the outcome. The deletion of a cluster that is protected in
+/// Portico is recorded as refused, and not sent.
 ///
 /// # Errors
-/// If the request is not permitted, the change cannot be recorded, or the service does not answer.
+/// If the request is not permitted, the cluster is protected, the change cannot be recorded, or the service
+/// does not answer.
 pub async fn pass_on(
     services: &Services,
     caller: &Caller,
@@ -77,6 +82,9 @@ pub async fn pass_on(
         target: &change.target,
         reason: request.reason.as_deref(),
     };
+    if let Some(cluster) = protected::deleted(&change) {
+        protected::ensure_deletable(services, caller, access, &viewer, entry(cluster)).await?;
+    }
     let begun = match change.subject {
         Subject::Cluster(cluster) => {
             let begun = begin(services, caller, entry(cluster)).await;
@@ -249,7 +257,7 @@ fn of_request(caller: &Caller, refused: NotPermitted) -> CloudRefusal {
     CloudRefusal::new(refused.status(), refused.to_string())
 }
 
-fn of_panel(error: ServiceError) -> CloudRefusal {
+pub(super) fn of_panel(error: ServiceError) -> CloudRefusal {
     let status = match error.kind {
         UiErrorKind::NotPermitted => StatusCode::FORBIDDEN,
         _ => StatusCode::SERVICE_UNAVAILABLE,

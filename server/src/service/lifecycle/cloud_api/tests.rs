@@ -1,11 +1,16 @@
 use super::check::{CloudRequest, NotPermitted, Subject, check};
 use super::pass_on::{of_service, outcome};
+use super::protected;
 use super::rules::RULES;
-use crate::service::lifecycle::{
-    changing_magnum::{ChangingMagnum, cluster, error},
-    error::tests::failed,
-    journal::RequestOutcome,
+use crate::service::{
+    error::ServiceError,
+    lifecycle::{
+        changing_magnum::{ChangingMagnum, cluster, error},
+        error::tests::failed,
+        journal::RequestOutcome,
+    },
 };
+use app::error::UiErrorKind;
 use axum::http::{Method, StatusCode};
 use portico_openstack::{
     keystone::error::Unavailable,
@@ -266,6 +271,42 @@ fn attack_117_a_change_names_its_cluster_by_the_uuid() {
         let sign = request(Method::POST, "container-infra/v1/certificates", &body);
         assert_eq!(check(&sign, PROJECT), Err(NotPermitted::Cluster), "{body}");
     }
+}
+
+#[test]
+fn case_53_a_protected_cluster_is_not_deleted_by_the_command_line() {
+    let at = |below: &str| format!("container-infra/v1/clusters/{CLUSTER}{below}");
+    let changing = |method: Method, path: String| {
+        let checked = check(&request(method, &path, &Value::Null), PROJECT).unwrap();
+        checked.change.unwrap()
+    };
+    let deletion = changing(Method::DELETE, at(""));
+    let cluster: Uuid = CLUSTER.parse().unwrap();
+    assert_eq!(protected::deleted(&deletion), Some(cluster));
+    // the protection is of the cluster, and not of its node groups
+    let group = changing(Method::DELETE, at("/nodegroups/g-1"));
+    assert_eq!(protected::deleted(&group), None);
+    let template = changing(
+        Method::DELETE,
+        "container-infra/v1/clustertemplates/t1".to_owned(),
+    );
+    assert_eq!(protected::deleted(&template), None);
+
+    assert_eq!(protected::refusal(Ok(false)), None);
+    let refused = protected::refusal(Ok(true)).unwrap();
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.detail.contains("Remove the protection"));
+}
+
+#[test]
+fn a_cluster_of_which_the_protection_is_not_known_is_not_deleted() {
+    let unknown = ServiceError::new(UiErrorKind::Unavailable, "The store does not answer.")
+        .next("Try again in a minute.");
+    let refused = protected::refusal(Err(unknown)).unwrap();
+    // the command line concludes that nothing was sent
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    let text = "The deletion was not sent. The store does not answer. Try again in a minute.";
+    assert_eq!(refused.detail, text);
 }
 
 fn answered(status: u16, fault: Option<&str>) -> PassedAnswer {
