@@ -47,7 +47,7 @@ pub async fn delete(
     let typed = typed_name(console, args, &name)?;
     let checks = before_deletion(&DeletionContext {
         cluster: &doomed.cluster,
-        // Portico's own flag is on the gateway's side
+        // the panel has the protection, and refuses a session's request; without a session nothing does
         is_protected: false,
         typed_name: &typed,
         is_api_reachable: false,

@@ -49,9 +49,10 @@ impl Specification {
         if value.get("cluster_template_id").is_some() {
             return Self::of_body(&value);
         }
+        let document = ClusterDocument::read(value)?;
         Ok(Self {
-            document: ClusterDocument::read(value)?,
-            notices: Vec::new(),
+            notices: beyond_magnum(&document),
+            document,
         })
     }
 
@@ -91,6 +92,21 @@ impl Specification {
             project: one("project", &shared.project, &metadata.project)?,
         })
     }
+}
+
+/// Returns what a file asks for and this program does not do, because Magnum does not have it. The panel's
+/// review of a file states the same.
+fn beyond_magnum(document: &ClusterDocument) -> Vec<String> {
+    let spec = &document.spec;
+    let protection = spec.protection.then_some(
+        "Protection: this command does not protect the cluster from deletion. Protect it on its page in the \
+         panel, or create it there from the file.",
+    );
+    let services = (!spec.services.is_empty()).then_some(
+        "Services: Portico does not install services yet: install them into the cluster once it is ready.",
+    );
+    let notices = protection.into_iter().chain(services);
+    notices.map(str::to_owned).collect()
 }
 
 /// Returns the command line that the arguments came from.

@@ -1,6 +1,7 @@
 //! `portico cluster` with the session of `portico login`: Portico calls Magnum, and the journal has it.
 use crate::panel::Panel;
 use crate::tenant::{FULL, Tenant, cluster};
+use portico_openstack::magnum::Status;
 use portico_testkit::Person;
 use reqwest::StatusCode;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// Returns a machine that has signed in at the gateway, and nothing else.
-async fn signed_in(tenant: &Tenant, panel: &mut Panel) -> Person {
+pub async fn signed_in(tenant: &Tenant, panel: &mut Panel) -> Person {
     let person = Person::new().unwrap();
     let url = tenant.env.get("PORTICO_URL").unwrap();
     let mut words = vec!["login", "--device", url];
@@ -97,6 +98,37 @@ async fn a_change_by_the_session_of_a_gateway_is_in_the_journal() {
             .collect();
         let expected = ["create_cluster", "resize_node_group", "delete_cluster"];
         assert_eq!(actions, expected, "{}", events.out);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_53_a_session_does_not_delete_a_protected_cluster() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let name = tenant.name("protected");
+        let made = tenant.make_complete(&name, FULL, &[]).await;
+        panel.set_protection(made.uuid, true, "").await;
+        let words = ["delete", &name, "--yes", "--reason", "CHG-14"];
+        let refused = cluster(&person, &words).await;
+        assert_eq!(refused.code, 4, "{}", refused.err);
+        assert!(
+            refused.err.contains("Remove the protection"),
+            "{}",
+            refused.err
+        );
+        let still = tenant.settled(made.uuid).await;
+        assert_eq!(still.status, Status::CreateComplete);
+        let events = cluster(&person, &["events", &name, "--source", "request"]).await;
+        assert_eq!(events.code, 0, "{}", events.err);
+        for part in ["delete cluster: refused", "(CHG-14)"] {
+            assert!(events.out.contains(part), "{part}: {}", events.out);
+        }
+        // control case: without the protection the same command deletes it
+        panel.set_protection(made.uuid, false, &name).await;
+        let deleted = cluster(&person, &words).await;
+        assert_eq!(deleted.code, 0, "{}", deleted.err);
     })
     .await;
 }

@@ -88,6 +88,14 @@ impl Panel {
         serde_json::from_str(&removed).unwrap()
     }
 
+    /// Protects a cluster from deletion, or removes the protection with its name.
+    pub async fn set_protection(&mut self, cluster: Uuid, is_on: bool, typed: &str) {
+        let body = json!({"cluster": cluster, "is_on": is_on, "typed": typed});
+        let set = self.call("set_protection", &body).await;
+        let set: Value = serde_json::from_str(&set).unwrap();
+        assert_eq!(set["protected"].is_object(), is_on, "{set}");
+    }
+
     /// Approves the command line that waits with a code.
     pub async fn approve(&mut self, code: &str) {
         let page = self.page(&format!("/oauth2/device?user_code={code}")).await;

@@ -347,6 +347,38 @@ mod tests {
     }
 
     #[test]
+    fn case_37_an_upgrade_is_a_difference_with_both_templates_and_versions() {
+        let before = observed("CREATE_COMPLETE", 3);
+        let running = Observation {
+            template: "t2".to_owned(),
+            ..observed("UPDATE_IN_PROGRESS", 3)
+        };
+        let template = Difference {
+            field: "Template".to_owned(),
+            before: Some("t1".to_owned()),
+            after: Some("t2".to_owned()),
+            is_requested: true,
+        };
+        assert!(running.differences(&before).contains(&template));
+        let done = Observation {
+            template: "t2".to_owned(),
+            version: Some("v1.32.0".to_owned()),
+            ..observed("UPDATE_COMPLETE", 3)
+        };
+        let version = Difference {
+            field: "Kubernetes version".to_owned(),
+            before: Some("v1.31.0".to_owned()),
+            after: Some("v1.32.0".to_owned()),
+            // it is the effect of the request for the template
+            is_requested: false,
+        };
+        assert!(done.differences(&running).contains(&version));
+        // an observation that has seen nothing in between has both
+        let both = done.differences(&before);
+        assert!(both.contains(&template) && both.contains(&version));
+    }
+
+    #[test]
     fn an_observation_of_an_earlier_version_can_be_read() {
         let read: Observation = serde_json::from_str(r#"{"status": "CREATE_COMPLETE"}"#).unwrap();
         assert_eq!(read.groups, None);

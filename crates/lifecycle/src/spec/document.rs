@@ -113,7 +113,7 @@ pub struct ClusterSpec {
     /// Services for the cluster, such as `monitoring`. Portico does not deploy them yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<String>,
-    /// The cluster must not be deleted. Portico does not store this yet.
+    /// The panel does not delete the cluster. `create` and `apply` of the command line do not set it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub protection: bool,
 }

@@ -27,6 +27,33 @@ async fn case_57_a_file_that_agrees_sends_nothing() {
 }
 
 #[tokio::test]
+async fn what_only_the_panel_does_for_a_file_is_named() {
+    let machine = Machine::new();
+    let path = file(&machine, "services: [monitoring], protection: true");
+    let notices = [
+        "Protection: this command does not protect the cluster",
+        "Services: Portico does not install services yet",
+    ];
+    for words in [["create", "-f", &path], ["apply", "-f", &path]] {
+        let cloud = StandIn::with(vec![]).await;
+        let words: Vec<_> = words.iter().chain(&["--dry-run"]).copied().collect();
+        let ran = machine.run(&cloud, &words, None).await;
+        for notice in notices {
+            assert_eq!(ran.err.matches(notice).count(), 1, "{}", ran.err);
+            assert!(!ran.out.contains(notice), "{}", ran.out);
+        }
+    }
+    // control case: a file without them
+    let path = file(&machine, "services: [], protection: false");
+    let cloud = cloud().await;
+    let ran = machine.run(&cloud, &["apply", "-f", &path], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for notice in ["Protection", "Services"] {
+        assert!(!ran.err.contains(notice), "{}", ran.err);
+    }
+}
+
+#[tokio::test]
 async fn case_56_another_flavor_of_the_control_plane_changes_nothing() {
     let (machine, cloud) = (Machine::new(), cloud().await);
     let path = file(

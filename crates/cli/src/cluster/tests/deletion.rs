@@ -71,3 +71,22 @@ async fn case_51_a_deletion_that_fails_ends_with_exit_code_8() {
     assert_eq!(ran.code, 8, "{}", ran.err);
     assert!(ran.err.contains("DELETE_FAILED"), "{}", ran.err);
 }
+
+#[tokio::test]
+async fn case_53_a_protected_cluster_ends_with_exit_code_4_and_the_remedy() {
+    let detail = "The cluster is protected from deletion in Portico, so the deletion was not sent. Remove \
+                  the protection on the cluster's page in the panel, then delete the cluster again.";
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let cloud = StandIn::start(clusters, move |request, _| {
+        // as the panel refuses
+        let error = json!({"errors": [{"status": 409, "code": "portico", "detail": detail,
+                                       "title": "Portico did not pass the request on"}]});
+        (request.method == "DELETE").then_some((409, error))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let words = ["delete", "shop", "--yes", "--wait"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains(detail), "{}", ran.err);
+    assert_eq!(cloud.calls(), [format!("DELETE clusters/{CLUSTER}")]);
+}

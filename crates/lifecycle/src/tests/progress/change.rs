@@ -40,7 +40,7 @@ fn size(nodes: u32) -> Goal {
 }
 
 #[test]
-fn a_request_that_a_state_forbids_is_reported_with_the_state() {
+fn case_25_a_request_that_a_state_forbids_is_reported_with_the_state() {
     let before = Poll::of("DELETE_IN_PROGRESS", -10);
     let mut progress = change(&before, Operation::Resize, size(5));
     before.seen_by(&mut progress, 29);
