@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 #[command(after_help = "\
 Examples:
   portico cluster upgrade shop                            # the versions that are offered
-  portico cluster upgrade shop --to v1.32                 # the checks and what would change
+  portico cluster upgrade shop --to v1.32 --plan          # the checks and what would change
   portico cluster upgrade shop --to k8s-1.32 --approve --wait")]
 pub struct UpgradeArgs {
     /// Name or UUID
@@ -34,6 +34,9 @@ pub struct UpgradeArgs {
     /// A template (name or UUID), or a version of Kubernetes such as v1.32. Default: list what is offered
     #[arg(long, value_name = "TEMPLATE|VERSION")]
     pub to: Option<String>,
+    /// Show the checks only, as without --approve
+    #[arg(long, requires = "to", conflicts_with = "approve")]
+    pub plan: bool,
     /// Upgrade, after the checks were read
     #[arg(long, requires = "to")]
     pub approve: bool,
@@ -108,7 +111,7 @@ pub async fn upgrade(
     };
     let template = choose(&templates, wanted)?;
     let checks = check(connection, &target, template).await?;
-    if !args.approve || args.change.dry_run {
+    if args.plan || !args.approve || args.change.dry_run {
         print_checks(
             console,
             args.change.shared.output,

@@ -10,6 +10,7 @@ mod client;
 mod conductor;
 mod creation;
 mod day_two;
+mod day_two_story;
 mod deletion;
 mod drivers;
 mod failures;

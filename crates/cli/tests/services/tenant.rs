@@ -20,6 +20,14 @@ pub const FULL: &str = "kubernetes-1.31";
 pub const CLUSTER_API: &str = "kubernetes-1.31-cluster-api";
 /// The template of the simulated driver with the limits of the Heat drivers.
 pub const HEAT: &str = "kubernetes-1.31-heat";
+/// What a machine knows of the stack's drivers and of its Magnum.
+pub const DRIVERS: [(&str, &str); 2] = [
+    (
+        "PORTICO_MAGNUM_DRIVERS",
+        "k8s_sim_full=complete,k8s_sim_capi=capi_helm,k8s_sim_heat=heat",
+    ),
+    ("PORTICO_MAGNUM_RELEASE", "23"),
+];
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(300);
 /// Maximum time for what the simulated drivers do in some seconds.
@@ -356,12 +364,10 @@ fn person(env: &TestEnv, user: &TestUser, project: &str) -> Person {
         ("OS_PASSWORD", user.password.expose_secret()),
         ("OS_USER_DOMAIN_NAME", "Default"),
         ("OS_PROJECT_ID", project),
-        (
-            "PORTICO_MAGNUM_DRIVERS",
-            "k8s_sim_full=complete,k8s_sim_capi=capi_helm,k8s_sim_heat=heat",
-        ),
-        ("PORTICO_MAGNUM_RELEASE", "23"),
     ] {
+        person.set(name, value);
+    }
+    for (name, value) in DRIVERS {
         person.set(name, value);
     }
     person

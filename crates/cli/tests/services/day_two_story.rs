@@ -1,0 +1,170 @@
+//! The story of a user after the first day: with the session of `portico login`, a cluster gets nodes, is
+//! upgraded and deleted, and its journal has each request with the user and the reason.
+use crate::creation::new_template;
+use crate::gateway::signed_in;
+use crate::panel::Panel;
+use crate::tenant::{DRIVERS, Tenant, cluster, create, json};
+use portico_openstack::magnum::NewClusterTemplate;
+use portico_testkit::{CommandOutput, Person};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// The template of the next minor version.
+const NEXT: &str = "kubernetes-1.32";
+/// How long a command waits for what the simulated driver does in some seconds.
+const WAIT: &str = "60s";
+/// Maximum time of the sign-in and of each command. It is longer than [`WAIT`], so that the command reports
+/// what it waits for. A replacement waits twice.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(150);
+
+/// A request in the journal: action, target and reason.
+type Request = (String, String, String);
+
+async fn run(person: &Person, words: &[&str]) -> CommandOutput {
+    let ran = timeout(COMMAND_TIMEOUT, cluster(person, words)).await;
+    ran.unwrap_or_else(|_| panic!("{words:?} has not ended"))
+}
+
+/// Runs a change with its reason.
+async fn change(person: &Person, words: &[&str], reason: &str) -> CommandOutput {
+    let more = ["--timeout", WAIT, "--reason", reason];
+    let words: Vec<_> = words.iter().chain(&more).copied().collect();
+    let ran = run(person, &words).await;
+    assert_eq!(ran.code, 0, "{words:?}: {}", ran.err);
+    ran
+}
+
+/// Returns the IDs of the servers of the default workers.
+async fn workers(person: &Person, name: &str) -> BTreeSet<String> {
+    let words = ["nodes", "list", name, "-g", "default-worker", "-o", "json"];
+    let ran = run(person, &words).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let nodes = json(&ran);
+    let nodes = nodes.as_array().unwrap().iter();
+    nodes
+        .map(|node| node["server_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Returns the requests in the journal of a cluster, each of which a user has made and Magnum has accepted.
+async fn requests(person: &Person, wanted: &str, user: &str) -> Vec<Request> {
+    let ran = run(person, &["events", wanted, "-o", "json"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let entries: Vec<Value> = ran
+        .out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let sequences = entries.iter().map(|entry| entry["sequence"].as_i64());
+    assert!(sequences.is_sorted(), "{}", ran.out);
+    let requests = entries.iter().filter(|entry| entry["source"] == "request");
+    requests
+        .map(|entry| {
+            let content = &entry["content"];
+            assert_eq!(content["user_name"], user, "{entry}");
+            assert_eq!(content["outcome"], "accepted", "{entry}");
+            let text = |field: &str| content[field].as_str().unwrap_or_default().to_owned();
+            (text("action"), text("target"), text("reason"))
+        })
+        .collect()
+}
+
+fn expected(requests: &[(&str, &str, &str)]) -> Vec<Request> {
+    let requests = requests.iter();
+    requests
+        .map(|(action, target, reason)| {
+            let (action, target) = ((*action).to_owned(), (*target).to_owned());
+            (action, target, (*reason).to_owned())
+        })
+        .collect()
+}
+
+/// Makes a template of a version that skips one.
+async fn skipping_template(tenant: &Tenant) -> String {
+    let name = tenant.name("skipping");
+    let mut template = NewClusterTemplate {
+        name: Some(name.clone()),
+        ..new_template()
+    };
+    let version = ("kube_tag".to_owned(), "v1.33.0".to_owned());
+    template.labels.extend([version]);
+    let (magnum, token) = (&tenant.magnum, &tenant.token);
+    magnum.create_template(token, &template).await.unwrap();
+    name
+}
+
+#[tokio::test]
+async fn story_a_cluster_is_changed_upgraded_and_deleted_and_its_journal_has_every_request() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let signed_in = timeout(COMMAND_TIMEOUT, signed_in(&tenant, &mut panel)).await;
+        let mut person = signed_in.expect("the sign-in ends");
+        for (name, value) in DRIVERS {
+            person.set(name, value);
+        }
+        let name = tenant.name("day-two");
+        let words = create(&name, &["--masters", "1", "--wait"]);
+        change(&person, &words, "CHG-1").await;
+        let uuid = tenant.named(&name).await.remove(0).uuid.to_string();
+
+        // nodes
+        let words = [
+            "nodegroup",
+            "create",
+            &name,
+            "more",
+            "--nodes",
+            "1",
+            "--wait",
+        ];
+        change(&person, &words, "CHG-2").await;
+        change(&person, &["resize", &name, "2", "--wait"], "CHG-3").await;
+        let before = workers(&person, &name).await;
+        assert_eq!(before.len(), 2, "{before:?}");
+        let leaves = before.first().unwrap();
+        let words = ["nodes", "replace", &name, leaves, "--yes"];
+        change(&person, &words, "CHG-4").await;
+        let after = workers(&person, &name).await;
+        assert_eq!(after.len(), 2, "{after:?}");
+        assert!(!after.contains(leaves), "{after:?}");
+
+        // the plan of an upgrade, of one that is refused, and the upgrade
+        let ran = run(&person, &["upgrade", &name, "--to", NEXT, "--plan"]).await;
+        assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+        let skipping = skipping_template(&tenant).await;
+        let ran = run(&person, &["upgrade", &name, "--to", &skipping, "--plan"]).await;
+        assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+        let text = "Kubernetes moves up one minor version at a time";
+        assert!(ran.out.contains(text), "{}", ran.out);
+        let words = ["upgrade", &name, "--to", NEXT, "--approve", "--wait"];
+        change(&person, &words, "CHG-5").await;
+        let words = ["wait", &name, "--for", "version=v1.32", "--timeout", "10s"];
+        let ran = run(&person, &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+
+        let ran = run(&person, &["ca", "show", &name, "-o", "json"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(json(&ran)["days_left"].as_i64().unwrap() > 0, "{}", ran.out);
+
+        // plans and reads are not in it
+        let template = tenant.template(NEXT).await.uuid.to_string();
+        let mut journal = expected(&[
+            ("create_cluster", name.as_str(), "CHG-1"),
+            ("create_node_group", "more", "CHG-2"),
+            ("resize_node_group", "default-worker", "CHG-3"),
+            ("resize_node_group", "default-worker", "CHG-4"),
+            ("resize_node_group", "default-worker", "CHG-4"),
+            ("upgrade_cluster", template.as_str(), "CHG-5"),
+        ]);
+        let user = &tenant.member.name;
+        assert_eq!(requests(&person, &name, user).await, journal);
+
+        change(&person, &["delete", &name, "--yes", "--wait"], "CHG-6").await;
+        assert!(tenant.named(&name).await.is_empty());
+        journal.extend(expected(&[("delete_cluster", "", "CHG-6")]));
+        assert_eq!(requests(&person, &uuid, user).await, journal);
+    })
+    .await;
+}
