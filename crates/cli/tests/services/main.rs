@@ -7,6 +7,7 @@
 )]
 mod certificates;
 mod client;
+mod colleague;
 mod conductor;
 mod creation;
 mod day_two;

@@ -3,7 +3,7 @@
 use crate::panel::Panel;
 use crate::tenant::Tenant;
 use portico_openstack::magnum::{Cluster, Status};
-use portico_testkit::CommandOutput;
+use portico_testkit::{CommandOutput, Person};
 use serde_json::Value;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
@@ -16,18 +16,23 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The cloud of the `OS_*` variables.
 const CLOUD: &str = "envvars";
 
-async fn portico(tenant: &Tenant, words: &[&str]) -> CommandOutput {
-    tenant.person.portico(words).await.unwrap()
+async fn portico(person: &Person, words: &[&str]) -> CommandOutput {
+    person.portico(words).await.unwrap()
 }
 
-/// Signs in, which pins the gateway and the clusters that it lists.
+/// Signs the member in, which pins the gateway and the clusters that it lists.
 pub async fn log_in(tenant: &Tenant) -> CommandOutput {
+    log_in_on(tenant, &tenant.person).await
+}
+
+/// Does the same on the machine of a user.
+async fn log_in_on(tenant: &Tenant, person: &Person) -> CommandOutput {
     let url = tenant.env.get("PORTICO_URL").unwrap();
     let mut words = vec!["login", "--cloud", CLOUD, url];
     if let Some(file) = tenant.env.optional("PORTICO_CA_FILE") {
         words.extend(["--ca-file", file]);
     }
-    let ran = portico(tenant, &words).await;
+    let ran = portico(person, &words).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     ran
 }
@@ -60,11 +65,12 @@ async fn create_and_watch(tenant: &Tenant, name: &str) -> (CommandOutput, Comman
     tokio::join!(tenant.cluster(&words), watch)
 }
 
-/// Signs in until the gateway lists the cluster, writes its entry, and runs kubectl until it is served.
-async fn namespaces(tenant: &Tenant, made: &Cluster) -> String {
+/// Signs a user in until the gateway lists the cluster, writes its entry, and runs kubectl until it is
+/// served.
+pub async fn namespaces(tenant: &Tenant, person: &Person, made: &Cluster) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let ran = log_in(tenant).await;
+        let ran = log_in_on(tenant, person).await;
         if ran.err.contains(&made.name) {
             break;
         }
@@ -73,11 +79,11 @@ async fn namespaces(tenant: &Tenant, made: &Cluster) -> String {
     }
     let uuid = made.uuid.to_string();
     let words = ["kubeconfig", "--cloud", CLOUD, "--cluster", &uuid];
-    let ran = portico(tenant, &words).await;
+    let ran = portico(person, &words).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let ran = get_namespaces(tenant, &made.name).await;
+        let ran = get_namespaces(tenant, person, &made.name).await;
         if ran.code == 0 {
             return ran.out;
         }
@@ -86,10 +92,10 @@ async fn namespaces(tenant: &Tenant, made: &Cluster) -> String {
     }
 }
 
-async fn get_namespaces(tenant: &Tenant, context: &str) -> CommandOutput {
+async fn get_namespaces(tenant: &Tenant, person: &Person, context: &str) -> CommandOutput {
     let kubectl = tenant.env.get("KUBECTL_CURRENT").unwrap();
     let words = ["--context", context, "get", "namespaces", "--output=name"];
-    tenant.person.kubectl(kubectl, &words).await.unwrap()
+    person.kubectl(kubectl, &words).await.unwrap()
 }
 
 #[tokio::test]
@@ -120,7 +126,7 @@ async fn story_a_cluster_is_created_watched_used_with_kubectl_and_deleted() {
         assert!(created.err.contains(&page), "{}", created.err);
         let mut panel = Panel::sign_in(&tenant).await;
         panel.enrol(made.uuid).await;
-        let listed = namespaces(&tenant, &made).await;
+        let listed = namespaces(&tenant, &tenant.person, &made).await;
         assert!(listed.contains("namespace/kube-system"), "{listed}");
 
         let words = ["delete", &name, "--yes", "--wait", "--timeout", "60s"];
@@ -131,7 +137,8 @@ async fn story_a_cluster_is_created_watched_used_with_kubectl_and_deleted() {
         assert!(tenant.named(&name).await.is_empty());
         let ran = tenant.cluster(&["leftovers", &made.uuid.to_string()]).await;
         assert_eq!((ran.code, ran.out.as_str()), (0, ""), "{}", ran.err);
-        assert_ne!(get_namespaces(&tenant, &name).await.code, 0);
+        let ran = get_namespaces(&tenant, &tenant.person, &name).await;
+        assert_ne!(ran.code, 0, "{}", ran.out);
         assert!(panel.remove_record(made.uuid).await);
     })
     .await;
