@@ -269,6 +269,26 @@ fn print_checks(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: UpgradeArgs,
+    }
+
+    #[test]
+    fn a_plan_has_a_target_and_is_not_approved_at_once() {
+        let parse = |words: &str| Program::try_parse_from(words.split(' '));
+        let planned = parse("upgrade shop --to v1.32 --plan");
+        assert!(planned.is_ok_and(|program| program.args.plan));
+        for words in [
+            "upgrade shop --plan",
+            "upgrade shop --to v1.32 --plan --approve",
+        ] {
+            assert!(parse(words).is_err(), "{words}");
+        }
+    }
 
     #[test]
     fn a_version_is_named_by_its_beginning() {

@@ -217,8 +217,8 @@ fn beyond_magnum(document: &ClusterDocument) -> Vec<Check> {
         check(
             CheckLevel::Ok,
             "Protection",
-            "This panel will not delete the cluster until the protection is removed, also not for a session \
-             of the command line. Other clients of Magnum ignore it.",
+            "Neither pages of this panel nor sessions of the command line delete the cluster until the \
+             protection is removed. Other clients of Magnum ignore it.",
         )
     });
     let services = (!spec.services.is_empty()).then(|| {

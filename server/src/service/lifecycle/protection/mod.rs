@@ -17,9 +17,9 @@ use portico_openstack::magnum::Cluster;
 use portico_store::{ClusterProtection, ProtectedCluster, Store, StoreError};
 use uuid::Uuid;
 
-const NOTE: &str = "The protection is Portico's own: this panel does not delete the cluster, also not for portico \
-                    cluster delete with the session of portico login. Other clients of Magnum ignore it, such \
-                    as openstack coe, and portico cluster delete with OS_* or --cloud.";
+const NOTE: &str = "The protection is Portico's own: this panel deletes the cluster neither from its pages nor for \
+                    portico cluster delete with the session of portico login. Other clients of Magnum ignore it, \
+                    such as openstack coe, and portico cluster delete with OS_* or --cloud.";
 
 /// Returns whether a cluster of the caller's project is protected from deletion.
 ///
