@@ -1,5 +1,5 @@
 //! The protection of a cluster from deletion: a record in Portico's store, which every deletion through
-//! the panel respects. Magnum has nothing like it.
+//! the panel respects, from its pages and from the command line. Magnum has nothing like it.
 #[cfg(test)]
 mod tests;
 
@@ -17,9 +17,9 @@ use portico_openstack::magnum::Cluster;
 use portico_store::{ClusterProtection, ProtectedCluster, Store, StoreError};
 use uuid::Uuid;
 
-const NOTE: &str = "The protection is Portico's own: this panel deletes the cluster neither from its pages nor for \
-                    portico cluster delete with the session of portico login. Other clients of Magnum ignore it, \
-                    such as openstack coe, and portico cluster delete with OS_* or --cloud.";
+const NOTE: &str = "The protection is Portico's own: this panel deletes the cluster neither from its pages nor \
+                    for portico cluster delete with the session of portico login. Other clients of Magnum \
+                    ignore it, such as openstack coe, and portico cluster delete with OS_* or --cloud.";
 
 /// Returns whether a cluster of the caller's project is protected from deletion.
 ///
