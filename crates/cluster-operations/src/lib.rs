@@ -12,6 +12,7 @@ pub mod mapping;
 pub mod nodes;
 pub mod steps;
 pub mod target;
+pub mod templates;
 pub mod upgrades;
 pub mod usages;
 

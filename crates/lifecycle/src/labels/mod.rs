@@ -82,27 +82,35 @@ const FIXED_AT_CREATION: &[&str] = &[
     "auto_scaling_enabled",
 ];
 
+/// Returns that a driver ignores a label, as a sentence; `None` if it reads it, or that is not known.
+pub fn ignored(key: &str, driver: Driver) -> Option<String> {
+    let label = known(key)?;
+    let is_known_driver = !matches!(driver.family, Family::Unknown | Family::Complete);
+    if !is_known_driver || label.read_by.contains(&driver.family) {
+        return None;
+    }
+    let name = driver.family.name();
+    Some(match (key, driver.family) {
+        ("kube_tag", Family::CapiHelm) => {
+            format!("{name} ignores it: the version is the property kube_version of the image.")
+        }
+        ("auto_upgrade_enabled", _) => format!(
+            "{name} does not read it; some clouds do. Ask your operator whether security updates are \
+             installed automatically."
+        ),
+        _ => format!("{name} ignores it."),
+    })
+}
+
 fn notes(key: &str, value: &str, origin: Origin, driver: Driver) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(label) = known(key) {
         if let Some(problem) = label.values.problem(value) {
             notes.push(problem);
         }
-        let is_known_driver = !matches!(driver.family, Family::Unknown | Family::Complete);
         // labels of the template are the operator's matter
-        if is_known_driver && origin != Origin::Template && !label.read_by.contains(&driver.family)
-        {
-            let name = driver.family.name();
-            notes.push(match (key, driver.family) {
-                ("kube_tag", Family::CapiHelm) => format!(
-                    "{name} ignores it: the version is the property kube_version of the image."
-                ),
-                ("auto_upgrade_enabled", _) => format!(
-                    "{name} does not read it; some clouds do. Ask your operator whether security \
-                     updates are installed automatically."
-                ),
-                _ => format!("{name} ignores it."),
-            });
+        if origin != Origin::Template {
+            notes.extend(ignored(key, driver));
         }
     }
     if FIXED_AT_CREATION.contains(&key) {

@@ -6,6 +6,7 @@ use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::specification::parse;
+use portico_cluster_operations::templates::{self, CopyValues, Flag};
 use portico_openstack::magnum::{ClusterTemplate, NewClusterTemplate, PatchOperation};
 use uuid::Uuid;
 
@@ -34,13 +35,12 @@ pub async fn create(
     print(connection, console, &args.shared, &created)
 }
 
-/// Returns a new template with the values of another one and those of the command. It is private to the
-/// project.
+/// Returns a new template with the values of another one and those of the command.
 fn copy(
     from: ClusterTemplate,
     args: &TemplateCreateArgs,
 ) -> Result<NewClusterTemplate, ClusterError> {
-    let mut labels = from.labels;
+    let mut labels = from.labels.clone();
     for text in &args.labels {
         let (key, value) = text
             .split_once('=')
@@ -50,38 +50,16 @@ fn copy(
             })?;
         labels.insert(key.to_owned(), value.to_owned());
     }
-    let or = |chosen: &Option<String>, present: Option<String>| chosen.clone().or(present);
-    Ok(NewClusterTemplate {
+    let values = CopyValues {
         name: args.name.clone(),
-        coe: from.coe.unwrap_or_else(|| "kubernetes".to_owned()),
-        image_id: or(&args.image, from.image_id).unwrap_or_default(),
-        flavor_id: or(&args.flavor, from.flavor_id),
-        master_flavor_id: or(&args.master_flavor, from.master_flavor_id),
-        keypair_id: or(&args.keypair, from.keypair_id),
-        external_network_id: from.external_network_id,
-        fixed_network: from.fixed_network,
-        fixed_subnet: from.fixed_subnet,
-        network_driver: from.network_driver,
-        volume_driver: from.volume_driver,
-        docker_storage_driver: from.docker_storage_driver,
-        docker_volume_size: from.docker_volume_size,
-        dns_nameserver: from.dns_nameserver,
-        apiserver_port: from.apiserver_port,
-        http_proxy: from.http_proxy,
-        https_proxy: from.https_proxy,
-        no_proxy: from.no_proxy,
-        insecure_registry: from.insecure_registry,
-        registry_enabled: Some(from.registry_enabled),
-        labels,
-        tls_disabled: Some(from.tls_disabled),
-        public: None,
-        hidden: None,
-        tags: from.tags,
-        server_type: from.server_type,
-        driver: from.driver,
-        master_lb_enabled: Some(from.master_lb_enabled),
-        floating_ip_enabled: Some(from.floating_ip_enabled),
-    })
+        image: args.image.clone(),
+        flavor: args.flavor.clone(),
+        master_flavor: args.master_flavor.clone(),
+        keypair: args.keypair.clone(),
+        labels: Some(labels),
+        ..CopyValues::default()
+    };
+    Ok(templates::copy(from, values))
 }
 
 /// Changes single values of a template.
@@ -125,9 +103,9 @@ pub async fn set_flag(
     connection: &Connection,
     console: &mut Console,
     args: &TemplateFlagArgs,
-    flag: &str,
+    flag: Flag,
 ) -> Result<(), ClusterError> {
-    let operations = [PatchOperation::set(flag, !args.undo)];
+    let operations = [flag.operation(!args.undo)];
     let changed = change(connection, &args.template, &operations).await?;
     print(connection, console, &args.shared, &changed)
 }
@@ -184,8 +162,6 @@ pub async fn users(connection: &Connection, template: Uuid) -> Result<Vec<String
     if let Some(cut) = listing.cut {
         return Err(ClusterError::Incomplete(cut));
     }
-    let template = template.to_string();
-    let users = listing.items.into_iter();
-    let users = users.filter(|cluster| cluster.cluster_template_id == template);
-    Ok(users.map(|cluster| cluster.name).collect())
+    let users = templates::users(&listing.items, template).into_iter();
+    Ok(users.map(|cluster| cluster.name.clone()).collect())
 }

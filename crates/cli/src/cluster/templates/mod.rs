@@ -11,6 +11,7 @@ use super::error::ClusterError;
 use super::read;
 use super::views::{TemplateView, print_list, print_object};
 use crate::output::{self, OutputFormat};
+use portico_cluster_operations::templates::Flag;
 use portico_openstack::magnum::ClusterTemplate;
 use std::fmt::Write as _;
 
@@ -31,9 +32,11 @@ pub async fn run(
         TemplateCommand::Create(args) => change::create(connection, console, args).await,
         TemplateCommand::Update(args) => change::update(connection, console, args).await,
         TemplateCommand::Publish(args) => {
-            change::set_flag(connection, console, args, "public").await
+            change::set_flag(connection, console, args, Flag::Public).await
         }
-        TemplateCommand::Hide(args) => change::set_flag(connection, console, args, "hidden").await,
+        TemplateCommand::Hide(args) => {
+            change::set_flag(connection, console, args, Flag::Hidden).await
+        }
         TemplateCommand::Delete(args) => change::delete(connection, console, args).await,
     }
 }
