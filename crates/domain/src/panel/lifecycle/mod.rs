@@ -1,5 +1,5 @@
 //! The pages of clusters that Magnum makes: list, creation, progress, health, deletion, enrolment,
-//! upgrade, certificates.
+//! upgrade, certificates, templates.
 //!
 //! Plain types: the server fills them with the rules of `portico-lifecycle`, the pages show them. All
 //! sentences are made by the server. Times are Unix seconds.
@@ -20,6 +20,7 @@ mod progress;
 mod protection;
 mod quota;
 mod review;
+mod templates;
 mod upgrade;
 mod usage;
 
@@ -61,5 +62,9 @@ pub use progress::{
 pub use protection::{DeleteProtection, Protected};
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
+pub use templates::{
+    ClusterTemplates, TemplateChoices, TemplateDetails, TemplateFlag, TemplateLabel,
+    TemplateOutcome, TemplateRefusals, TemplateRow, TemplateValues,
+};
 pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};
 pub use usage::{ClusterStats, ProjectUsage};
