@@ -2,9 +2,11 @@
 //! request: the implementation holds the caller, so nothing here names one.
 mod care;
 mod lifecycle;
+mod templates;
 
 pub use care::ClusterCare;
 pub use lifecycle::Lifecycle;
+pub use templates::Templates;
 
 use crate::error::UiError;
 use async_trait::async_trait;
@@ -26,7 +28,9 @@ use uuid::Uuid;
 pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
-pub trait Panel: Objects + Manifests + Creation + Lifecycle + ClusterCare + Send + Sync {
+pub trait Panel:
+    Objects + Manifests + Creation + Lifecycle + ClusterCare + Templates + Send + Sync
+{
     /// Returns the session; makes no request.
     fn session(&self) -> SessionView;
     async fn launchpad(&self) -> Result<Launchpad, UiError>;

@@ -36,6 +36,7 @@ mod protection;
 #[cfg(test)]
 mod stand_in;
 mod stored_attempts;
+mod templates_page;
 mod upgrade;
 mod usage;
 mod viewer;
@@ -58,6 +59,9 @@ pub use node_groups::{
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;
+pub use templates_page::{
+    copy_template, delete_template, set_template_flag, template, templates,
+};
 pub use upgrade::{options as upgrade_options, upgrade};
 pub use usage::project_usage;
 pub use viewer::Viewer;

@@ -81,6 +81,11 @@ impl Viewer {
                  {ask}",
                 rule(call)
             ),
+            Call::PublishTemplate | Call::SetQuota | Call::ListConductors => format!(
+                "Magnum permits this to administrators of the cloud only (policy rule {}). Ask the operator \
+                 of the cloud.",
+                rule(call)
+            ),
             _ => format!(
                 "Magnum permits this to users with the role member in this project (policy rule {}). {ask}",
                 rule(call)
@@ -147,6 +152,8 @@ pub(super) mod tests {
         assert!(refused.contains("cluster:create"), "{refused}");
         assert_eq!(reader.refusal(Call::ShowCluster, Some("ada")), None);
         let member = viewer("bob", &["member", "reader"]);
+        let refused = member.refusal(Call::PublishTemplate, None).unwrap();
+        assert!(refused.contains("administrators of the cloud"), "{refused}");
         let refused = member.refusal(Call::SignCertificate, Some("ada")).unwrap();
         assert!(refused.contains("created it"), "{refused}");
         assert_eq!(member.refusal(Call::SignCertificate, Some("bob")), None);

@@ -1,6 +1,7 @@
 //! Clusters that Magnum makes.
 mod care;
 mod outcomes;
+mod templates;
 
 use super::PanelService;
 use crate::{

@@ -299,6 +299,7 @@ pub fn calls(target: &Target) -> Vec<Call> {
     let all: Vec<_> = all
         .into_iter()
         .chain(of_managed_clusters(cluster))
+        .chain(of_templates())
         .collect();
     let known: BTreeSet<_> = all.iter().map(|call| call.path).collect();
     let registered: BTreeSet<_> = server_fn_paths().map(|(path, _)| path).collect();
@@ -393,6 +394,33 @@ fn of_managed_clusters(cluster: &str) -> Vec<Call> {
         changes(
             "/api/managed_clusters/rotate_ca",
             json!({ "cluster": cluster, "typed": "shop" }),
+        ),
+    ]
+}
+
+/// The functions about cluster templates, in the same way.
+fn of_templates() -> Vec<Call> {
+    let template = "00000000-0000-4000-8000-000000000000";
+    let values = json!({ "name": "copy", "image": "ubuntu", "flavor": "", "control_plane_flavor": "",
+        "keypair": "", "external_network": "", "network": "", "subnet": "", "labels": {} });
+    let unavailable = |call| answered(503, call);
+    vec![
+        unavailable(form("/api/managed_clusters/templates", false, &[])),
+        unavailable(reads(
+            "/api/managed_clusters/template",
+            json!({ "template": template }),
+        )),
+        changes(
+            "/api/managed_clusters/copy_template",
+            json!({ "template": template, "values": values }),
+        ),
+        changes(
+            "/api/managed_clusters/set_template_flag",
+            json!({ "template": template, "flag": "public", "is_on": true }),
+        ),
+        changes(
+            "/api/managed_clusters/delete_template",
+            json!({ "template": template, "typed": "copy" }),
         ),
     ]
 }

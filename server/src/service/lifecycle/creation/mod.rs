@@ -20,5 +20,6 @@ pub use mapping::{plain_check, projection, quota_uses, step};
 pub use options::{flavor_options, options, reading};
 pub use review::review;
 pub use send::create;
+pub use templates::{Sources as TemplateSources, cards as template_cards};
 
 pub(super) use attempt::of_store;
