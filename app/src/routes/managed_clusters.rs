@@ -3,11 +3,14 @@
 //!
 //! `…/managed-clusters` is the list, `…/managed-clusters/create` the form, and
 //! `…/managed-clusters/<uuid>` one cluster, with its further pages in the query: `?view=delete`.
+//! `…/managed-clusters/templates` is the list of templates, with `?view=<uuid>` one of them.
 use super::{escaped, launchpad};
 use uuid::Uuid;
 
 /// The segment of the form for a new cluster.
 const CREATE: &str = "create";
+/// The segment of the cluster templates.
+const TEMPLATES: &str = "templates";
 const DELETE: &str = "delete";
 const LEFTOVERS: &str = "leftovers";
 const CONFIGURATION: &str = "configuration";
@@ -38,6 +41,10 @@ pub enum ManagedClustersPage {
     Upgrade(Uuid),
     /// The authority of a cluster, its rotation, and the signing of requests.
     Certificates(Uuid),
+    /// The cluster templates.
+    Templates,
+    /// Details, copy, flags and deletion of a template.
+    Template(Uuid),
 }
 
 impl ManagedClustersPage {
@@ -47,6 +54,8 @@ impl ManagedClustersPage {
         match segment {
             "" => return Some(Self::List),
             CREATE => return Some(Self::Create),
+            TEMPLATES if view.is_empty() => return Some(Self::Templates),
+            TEMPLATES => return Uuid::parse_str(view).ok().map(Self::Template),
             _ => {}
         }
         let cluster = Uuid::parse_str(segment).ok()?;
@@ -77,6 +86,8 @@ impl ManagedClustersPage {
             Self::NodeGroups(cluster) => format!("{base}/{cluster}?view={NODE_GROUPS}"),
             Self::Upgrade(cluster) => format!("{base}/{cluster}?view={UPGRADE}"),
             Self::Certificates(cluster) => format!("{base}/{cluster}?view={CERTIFICATES}"),
+            Self::Templates => format!("{base}/{TEMPLATES}"),
+            Self::Template(template) => format!("{base}/{TEMPLATES}?view={template}"),
         }
     }
 }
@@ -122,6 +133,8 @@ mod tests {
             ManagedClustersPage::NodeGroups(id),
             ManagedClustersPage::Upgrade(id),
             ManagedClustersPage::Certificates(id),
+            ManagedClustersPage::Templates,
+            ManagedClustersPage::Template(id),
         ] {
             let address = page.address("p1");
             let rest = address.strip_prefix("/projects/p1/managed-clusters");
@@ -138,7 +151,12 @@ mod tests {
     #[test]
     fn an_unknown_page_is_none() {
         let id = Uuid::from_u128(7).to_string();
-        for (segment, view) in [("nope", ""), ("nope", "delete"), (id.as_str(), "nope")] {
+        for (segment, view) in [
+            ("nope", ""),
+            ("nope", "delete"),
+            (id.as_str(), "nope"),
+            ("templates", "nope"),
+        ] {
             assert_eq!(ManagedClustersPage::parse(segment, view), None);
         }
     }

@@ -15,7 +15,7 @@ pub fn provide_view_change() {
 }
 
 /// Reports that the head of a page is shown: the title is announced and the heading focused, if another
-/// page of the same cluster was shown before.
+/// page of the same path was shown before.
 pub fn use_view_shown(page: ManagedClustersPage, title: String) {
     let (Some(last), Some(change)) = (use_context::<ViewChange>(), use_context::<PageChange>())
     else {
@@ -36,10 +36,17 @@ pub fn use_view_shown(page: ManagedClustersPage, title: String) {
 
 /// Returns whether two different pages have the same path.
 fn is_beside(one: ManagedClustersPage, other: ManagedClustersPage) -> bool {
-    one != other && cluster(one).is_some() && cluster(one) == cluster(other)
+    one != other && path(one).is_some() && path(one) == path(other)
 }
 
-fn cluster(page: ManagedClustersPage) -> Option<uuid::Uuid> {
+/// A path with several pages, which differ in their queries.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SharedPath {
+    Cluster(uuid::Uuid),
+    Templates,
+}
+
+fn path(page: ManagedClustersPage) -> Option<SharedPath> {
     match page {
         ManagedClustersPage::List | ManagedClustersPage::Create => None,
         ManagedClustersPage::Cluster(id)
@@ -49,7 +56,10 @@ fn cluster(page: ManagedClustersPage) -> Option<uuid::Uuid> {
         | ManagedClustersPage::Journal(id)
         | ManagedClustersPage::NodeGroups(id)
         | ManagedClustersPage::Upgrade(id)
-        | ManagedClustersPage::Certificates(id) => Some(id),
+        | ManagedClustersPage::Certificates(id) => Some(SharedPath::Cluster(id)),
+        ManagedClustersPage::Templates | ManagedClustersPage::Template(_) => {
+            Some(SharedPath::Templates)
+        }
     }
 }
 
@@ -65,6 +75,9 @@ mod tests {
         assert!(is_beside(page, ManagedClustersPage::Delete(one)));
         assert!(!is_beside(page, page));
         assert!(!is_beside(page, ManagedClustersPage::Delete(other)));
+        let template = ManagedClustersPage::Template(one);
+        assert!(is_beside(ManagedClustersPage::Templates, template));
+        assert!(!is_beside(page, template));
         assert!(!is_beside(
             ManagedClustersPage::List,
             ManagedClustersPage::Create

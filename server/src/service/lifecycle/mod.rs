@@ -59,9 +59,7 @@ pub use node_groups::{
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;
-pub use templates_page::{
-    copy_template, delete_template, set_template_flag, template, templates,
-};
+pub use templates_page::{copy_template, delete_template, set_template_flag, template, templates};
 pub use upgrade::{options as upgrade_options, upgrade};
 pub use usage::project_usage;
 pub use viewer::Viewer;

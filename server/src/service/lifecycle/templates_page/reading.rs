@@ -15,9 +15,12 @@ use jiff::{Timestamp, tz::TimeZone};
 use portico_cluster_operations::{Clients, mapping, templates::users};
 use portico_domain::{
     identity::Named,
-    panel::lifecycle::{
-        ClusterTemplates, TemplateChoices, TemplateDetails, TemplateLabel, TemplateOption,
-        TemplateRefusals, TemplateRow, TemplateValues,
+    panel::{
+        Reading,
+        lifecycle::{
+            ClusterTemplates, TemplateChoices, TemplateDetails, TemplateLabel, TemplateOption,
+            TemplateRefusals, TemplateRow, TemplateValues,
+        },
     },
 };
 use portico_lifecycle::{
@@ -28,7 +31,7 @@ use portico_lifecycle::{
 use portico_openstack::{
     glance::Image,
     magnum::{Cluster, ClusterTemplate},
-    rest::Listing,
+    rest::{Error, Listing},
 };
 use uuid::Uuid;
 
@@ -69,10 +72,7 @@ pub(super) async fn list(
     );
     let mut context = context?;
     let found = found.map_err(|error| error::of_service(&error))?;
-    if let Some(cut) = found.cut {
-        let gap = format!("The list of templates is incomplete: {cut}.");
-        context.gaps.push(gap);
-    }
+    context.gaps.extend(gap("templates", &found));
     let cards = context.cards(&found.items, clients);
     let rows = cards.iter().filter_map(|card| {
         let template = found.items.iter().find(|one| one.uuid == card.id)?;
@@ -99,6 +99,7 @@ pub(super) async fn details(
     // one card for each template
     let card = cards.into_iter().next().ok_or_else(no_such_template)?;
     context.gaps.append(&mut choices.gaps);
+    choices.offered.images = context.image_names();
     let driver = mapping::template(&found, &clients.drivers).driver;
     let row = context.row(&card, &found, viewer);
     Ok(TemplateDetails {
@@ -148,7 +149,9 @@ pub(super) fn refusals(
         publish: flag().or_else(|| {
             // Magnum publishes a template in use, but does not take it back
             let used = template.public.then(in_use).flatten()?;
-            Some(format!("Only unused templates become private again. {used}"))
+            Some(format!(
+                "Only unused templates become private again. {used}"
+            ))
         }),
         hide: flag(),
         delete: of_other_project()
@@ -189,8 +192,7 @@ fn no_such_template() -> ServiceError {
 struct Context {
     cloud: Cloud,
     clusters: Listing<Cluster>,
-    /// Empty if they could not be read.
-    images: Vec<Image>,
+    images: Result<Vec<Image>, Error>,
     gaps: Vec<String>,
 }
 
@@ -205,16 +207,15 @@ impl Context {
         let cloud = cloud.map_err(|error| error::of_service(&error))?;
         let clusters = clusters.map_err(|error| error::of_service(&error))?;
         let mut gaps = Vec::new();
-        if let Some(cut) = clusters.cut {
-            gaps.push(format!("The list of clusters is incomplete: {cut}."));
-        }
-        let images = images.map(|listing| listing.items).unwrap_or_else(|error| {
-            gaps.push(format!(
+        gaps.extend(gap("clusters", &clusters));
+        match &images {
+            Ok(listing) => gaps.extend(gap("images", listing)),
+            Err(error) => gaps.push(format!(
                 "The images could not be read, so the version of some templates is not known. {}",
-                error::message(&error)
-            ));
-            Vec::new()
-        });
+                error::message(error)
+            )),
+        }
+        let images = images.map(|listing| listing.items);
         Ok(Self {
             cloud,
             clusters,
@@ -227,11 +228,17 @@ impl Context {
         let sources = TemplateSources {
             cloud: self.cloud,
             clusters: &self.clusters.items,
-            images: &self.images,
+            images: self.images.as_deref().unwrap_or_default(),
             today: Timestamp::now().to_zoned(TimeZone::UTC).date(),
             usual_seconds: &|_| None,
         };
         template_cards(templates, &sources, &clients.drivers)
+    }
+
+    /// Returns the names of the images as suggestions.
+    fn image_names(&self) -> Reading<Vec<String>> {
+        let images = self.images.as_deref().map_err(Clone::clone);
+        reading(images.map(|images| sorted(images.iter().map(|image| image.name.clone()))))
     }
 
     fn row(
@@ -301,42 +308,41 @@ struct Choices {
     gaps: Vec<String>,
 }
 
-/// Returns the suggestions for a copy. A service that does not answer leaves its field to be typed.
+/// Returns the suggestions for a copy, without the images. A service that does not answer leaves its field
+/// to be typed.
 async fn choices(clients: &Clients, viewer: &Viewer) -> Choices {
     let token = &viewer.token;
-    let (images, flavors, keypairs, networks) = tokio::join!(
-        clients.glance.images(token),
+    let (flavors, keypairs, networks) = tokio::join!(
         clients.nova.flavors(token),
         clients.nova.key_pairs(token),
         clients.neutron.networks(token),
     );
     let mut gaps = Vec::new();
-    let images = images.map(|listing| names("images", listing, &mut gaps, |one| one.name));
-    let flavors = flavors.map(|listing| names("flavors", listing, &mut gaps, |one| one.name));
-    let networks = networks.map(|listing| names("networks", listing, &mut gaps, |one| one.name));
+    gaps.extend(flavors.as_ref().ok().and_then(|all| gap("flavors", all)));
+    gaps.extend(networks.as_ref().ok().and_then(|all| gap("networks", all)));
+    let flavors = flavors.map(|all| sorted(all.items.into_iter().map(|one| one.name)));
+    let keypairs = keypairs.map(|all| sorted(all.into_iter().map(|one| one.name)));
+    let networks = networks.map(|all| sorted(all.items.into_iter().map(|one| one.name)));
     Choices {
         offered: TemplateChoices {
-            images: reading(images),
+            images: Reading::Known(Vec::new()),
             flavors: reading(flavors),
-            keypairs: reading(keypairs.map(|pairs| pairs.into_iter().map(|one| one.name).collect())),
+            keypairs: reading(keypairs),
             networks: reading(networks),
         },
         gaps,
     }
 }
 
-/// Returns the names of a list in their order, each once.
-fn names<T>(
-    what: &str,
-    listing: Listing<T>,
-    gaps: &mut Vec<String>,
-    name: impl Fn(T) -> String,
-) -> Vec<String> {
-    if let Some(cut) = listing.cut {
-        gaps.push(format!("The list of {what} is incomplete: {cut}."));
-    }
-    let mut names: Vec<_> = listing.items.into_iter().map(name).collect();
-    names.retain(|name| !name.is_empty());
+/// Returns that a list ends early, as a sentence.
+fn gap<T>(what: &str, listing: &Listing<T>) -> Option<String> {
+    let cut = listing.cut?;
+    Some(format!("The list of {what} is incomplete: {cut}."))
+}
+
+/// Returns names in their order, each once.
+fn sorted(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
     names.sort();
     names.dedup();
     names

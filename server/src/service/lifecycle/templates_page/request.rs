@@ -212,8 +212,9 @@ fn failed(error: &Error, what: &str) -> TemplateOutcome {
     if error.effect == Effect::Unknown {
         return TemplateOutcome::Unknown {
             reason: format!("The response to {what} was lost. {}", error::message(error)),
-            next_step: "Look at the list of templates before you send it again: Magnum may have done it."
-                .to_owned(),
+            next_step:
+                "Look at the list of templates before you send it again: Magnum may have done it."
+                    .to_owned(),
         };
     }
     TemplateOutcome::Refused {
