@@ -10,6 +10,7 @@ mod journal;
 mod list;
 mod node_groups;
 mod protection;
+mod templates;
 mod upgrade;
 mod view_change;
 
@@ -29,6 +30,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use list::ClusterList;
 use node_groups::NodeGroupsPage;
+use templates::{TemplateList, TemplatePage};
 use upgrade::Upgrade;
 use uuid::Uuid;
 
@@ -70,6 +72,10 @@ pub fn ManagedClusters() -> impl IntoView {
                 }
                 Some(ManagedClustersPage::Certificates(cluster)) => {
                     view! { <Certificates cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Templates) => view! { <TemplateList /> }.into_any(),
+                Some(ManagedClustersPage::Template(template)) => {
+                    view! { <TemplatePage template /> }.into_any()
                 }
                 None => view! { <Nowhere /> }.into_any(),
             }}

@@ -157,7 +157,7 @@ fn card(wizard: Wizard, value: String, template: TemplateOption) -> AnyView {
 }
 
 /// Returns what the driver of a template can do.
-fn abilities(lines: Vec<CapabilityLine>) -> Option<AnyView> {
+pub fn abilities(lines: Vec<CapabilityLine>) -> Option<AnyView> {
     if lines.is_empty() {
         return None;
     }

@@ -18,6 +18,8 @@ mod steps;
 mod stored;
 mod template;
 
+pub(super) use cards::abilities;
+
 use super::list_crumb;
 use crate::{
     api::lifecycle::get_creation_options,

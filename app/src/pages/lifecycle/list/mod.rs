@@ -33,6 +33,14 @@ pub fn ClusterList() -> impl IntoView {
     let data = Resource::new(move || session.project.get(), |_| read());
     let retry = Callback::new(move |()| data.refetch());
     let actions = view! {
+        <a
+            class="btn"
+            href=move || ManagedClustersPage::Templates.address(&session.project.get())
+            data-action="templates"
+        >
+            <Icon icon=icons::LAYERS />
+            "Templates"
+        </a>
         <Suspense>
             {move || Suspend::new(async move {
                 let list = data.await.ok();
