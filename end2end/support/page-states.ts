@@ -108,6 +108,8 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "upgrade") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "node-groups") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "certificates") },
+    // managed-clusters-templates.spec.ts has the list and one template
+    { state: "error", user: "ada", path: path.managedClusters("templates", nowhere) },
   ],
 });
 

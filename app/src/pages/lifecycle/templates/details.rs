@@ -143,7 +143,7 @@ fn summary(
 /// Returns links to the clusters of the project that use a template.
 fn users(used_by: &[Named], project: &str) -> AnyView {
     if used_by.is_empty() {
-        return view! { "No cluster of this project" }.into_any();
+        return "No cluster of this project".into_any();
     }
     let links = used_by
         .iter()

@@ -137,7 +137,7 @@ pub fn version(version: Option<VersionSupport>) -> AnyView {
             <Status tone=Tone::from(version.health) text=version.support />
         }
         .into_any(),
-        None => view! { "not known" }.into_any(),
+        None => "not known".into_any(),
     }
 }
 
@@ -146,6 +146,6 @@ fn users(used_by: Vec<Named>) -> AnyView {
         return view! { <span class="text-muted">"no cluster of this project"</span> }.into_any();
     }
     let count = format::counted(used_by.len(), "cluster");
-    let names = used_by.into_iter().map(|one| one.name).collect();
+    let names: Vec<_> = used_by.into_iter().map(|one| one.name).collect();
     view! { <span class="block">{count}</span> <NameList names shown=3 /> }.into_any()
 }
