@@ -109,6 +109,7 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "node-groups") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "certificates") },
     // managed-clusters-templates.spec.ts has the list and one template
+    { state: "not-permitted", user: "ada", path: path.managedClusters("templates") },
     { state: "error", user: "ada", path: path.managedClusters("templates", nowhere) },
   ],
 });

@@ -14,9 +14,7 @@ let tenant: Tenant;
 test.beforeAll(async () => {
   tenant = await createTenant();
 });
-test.afterAll(async () => {
-  await removeTenant(tenant);
-});
+test.afterAll(() => removeTenant(tenant));
 
 const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
 const row = (page: Page, name: string) => main(page).locator(`tr[data-template="${name}"]`);
@@ -84,7 +82,7 @@ test("case_54 a copy is made, and deleted when no cluster uses it any longer", a
   const id = await createCluster(page, tenant, cluster, {}, name);
   await waitForStatus(tenant, id, "CREATE_COMPLETE");
   await page.goto(clustersPage(tenant, "templates"));
-  await expect(row(page, name)).toContainText(`1 cluster`);
+  await expect(row(page, name)).toContainText("1 cluster");
   await expect(row(page, name)).toContainText(cluster);
   await page.goto(`${clustersPage(tenant, "templates")}?view=${uuid}`);
   await expect(part(page, "template").getByRole("link", { name: cluster })).toBeVisible();

@@ -246,7 +246,7 @@ async fn case_54_a_template_in_use_is_not_deleted_and_its_clusters_are_named() {
 }
 
 #[tokio::test]
-async fn the_refusal_and_the_lost_response_of_magnum_are_told_apart() {
+async fn a_refusal_and_a_lost_response_of_magnum_are_different_outcomes() {
     let answers: [Answer; 2] = [
         (
             400,
