@@ -1,4 +1,4 @@
-//! A change between the pages of one cluster, for users who do not see it. Their addresses differ in the
+//! A change between the pages of one cluster, or of templates, for users who do not see it. Their addresses differ in the
 //! query only, which for [`PageChange`] is the same page.
 use crate::{
     hooks::page_change::{PageChange, focus_heading},

@@ -295,7 +295,6 @@ fn labels_of(template: &ClusterTemplate, driver: Driver) -> Vec<TemplateLabel> {
             notes: problem
                 .into_iter()
                 .chain(labels::ignored(key, driver))
-                .map(|note| error::sentence(&note))
                 .collect(),
         }
     });
