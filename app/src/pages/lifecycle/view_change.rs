@@ -1,5 +1,5 @@
-//! A change between the pages of one cluster, or of templates, for users who do not see it. Their addresses differ in the
-//! query only, which for [`PageChange`] is the same page.
+//! A change between the pages of one cluster, or those of templates, for users who do not see it. Their
+//! addresses differ in the query only, which for [`PageChange`] is the same page.
 use crate::{
     hooks::page_change::{PageChange, focus_heading},
     routes::managed_clusters::ManagedClustersPage,
