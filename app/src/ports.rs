@@ -2,10 +2,12 @@
 //! request: the implementation holds the caller, so nothing here names one.
 mod care;
 mod lifecycle;
+mod nodes;
 mod templates;
 
 pub use care::ClusterCare;
 pub use lifecycle::Lifecycle;
+pub use nodes::NodeOperations;
 pub use templates::Templates;
 
 use crate::error::UiError;
@@ -29,7 +31,15 @@ pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
 pub trait Panel:
-    Objects + Manifests + Creation + Lifecycle + ClusterCare + Templates + Send + Sync
+    Objects
+    + Manifests
+    + Creation
+    + Lifecycle
+    + ClusterCare
+    + NodeOperations
+    + Templates
+    + Send
+    + Sync
 {
     /// Returns the session; makes no request.
     fn session(&self) -> SessionView;

@@ -107,6 +107,7 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     // managed-clusters-day-two.spec.ts has those of a cluster
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "upgrade") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "node-groups") },
+    { state: "error", user: "ada", path: path.managedClusters(nowhere, "nodes") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "certificates") },
     // managed-clusters-templates.spec.ts has the list and one template
     { state: "not-permitted", user: "ada", path: path.managedClusters("templates") },

@@ -3,6 +3,7 @@ pub mod access;
 pub mod apps;
 pub mod authentication;
 pub mod cluster_care;
+pub mod cluster_nodes;
 pub mod cluster_templates;
 pub mod clusters;
 pub mod creation;

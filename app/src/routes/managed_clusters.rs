@@ -16,6 +16,7 @@ const LEFTOVERS: &str = "leftovers";
 const CONFIGURATION: &str = "configuration";
 const JOURNAL: &str = "journal";
 const NODE_GROUPS: &str = "node-groups";
+const NODES: &str = "nodes";
 const UPGRADE: &str = "upgrade";
 const CERTIFICATES: &str = "certificates";
 
@@ -37,6 +38,8 @@ pub enum ManagedClustersPage {
     Journal(Uuid),
     /// Sizes, bounds, labels, new groups, deletion.
     NodeGroups(Uuid),
+    /// Servers and readiness of the nodes, and the removal of one.
+    Nodes(Uuid),
     /// Targets, checks and approval of an upgrade.
     Upgrade(Uuid),
     /// The authority of a cluster, its rotation, and the signing of requests.
@@ -66,6 +69,7 @@ impl ManagedClustersPage {
             CONFIGURATION => Some(Self::Configuration(cluster)),
             JOURNAL => Some(Self::Journal(cluster)),
             NODE_GROUPS => Some(Self::NodeGroups(cluster)),
+            NODES => Some(Self::Nodes(cluster)),
             UPGRADE => Some(Self::Upgrade(cluster)),
             CERTIFICATES => Some(Self::Certificates(cluster)),
             _ => None,
@@ -84,6 +88,7 @@ impl ManagedClustersPage {
             Self::Configuration(cluster) => format!("{base}/{cluster}?view={CONFIGURATION}"),
             Self::Journal(cluster) => format!("{base}/{cluster}?view={JOURNAL}"),
             Self::NodeGroups(cluster) => format!("{base}/{cluster}?view={NODE_GROUPS}"),
+            Self::Nodes(cluster) => format!("{base}/{cluster}?view={NODES}"),
             Self::Upgrade(cluster) => format!("{base}/{cluster}?view={UPGRADE}"),
             Self::Certificates(cluster) => format!("{base}/{cluster}?view={CERTIFICATES}"),
             Self::Templates => format!("{base}/{TEMPLATES}"),
@@ -131,6 +136,7 @@ mod tests {
             ManagedClustersPage::Configuration(id),
             ManagedClustersPage::Journal(id),
             ManagedClustersPage::NodeGroups(id),
+            ManagedClustersPage::Nodes(id),
             ManagedClustersPage::Upgrade(id),
             ManagedClustersPage::Certificates(id),
             ManagedClustersPage::Templates,

@@ -43,6 +43,20 @@ impl Target {
         token: &ScopedToken,
         found: &magnum::Cluster,
     ) -> Result<Self, Error> {
+        let (target, _) = Self::read_with_groups(clients, token, found).await?;
+        Ok(target)
+    }
+
+    /// Reads the same, and returns the node groups also as Magnum has them: with the addresses of their
+    /// nodes.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn read_with_groups(
+        clients: &Clients,
+        token: &ScopedToken,
+        found: &magnum::Cluster,
+    ) -> Result<(Self, Vec<magnum::NodeGroup>), Error> {
         let (template, groups, cloud) = tokio::join!(
             clients.template_of(token, found),
             clients.detailed_groups(token, found.uuid),
@@ -50,7 +64,7 @@ impl Target {
         );
         let (template, groups) = (template?, groups?);
         let cluster = clients.model(found, template.as_ref());
-        Ok(Self {
+        let target = Self {
             uuid: found.uuid,
             groups: groups.items.iter().map(mapping::detailed_group).collect(),
             cut: groups.cut,
@@ -61,7 +75,8 @@ impl Target {
             },
             cloud: cloud?,
             cluster,
-        })
+        };
+        Ok((target, groups.items))
     }
 
     /// Returns a node group by its name or UUID.

@@ -9,6 +9,7 @@ mod delete;
 mod journal;
 mod list;
 mod node_groups;
+mod nodes;
 mod protection;
 mod templates;
 mod upgrade;
@@ -30,6 +31,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_query_map;
 use list::ClusterList;
 use node_groups::NodeGroupsPage;
+use nodes::NodesPage;
 use templates::{TemplateList, TemplatePage};
 use upgrade::Upgrade;
 use uuid::Uuid;
@@ -66,6 +68,9 @@ pub fn ManagedClusters() -> impl IntoView {
                 }
                 Some(ManagedClustersPage::NodeGroups(cluster)) => {
                     view! { <NodeGroupsPage cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Nodes(cluster)) => {
+                    view! { <NodesPage cluster /> }.into_any()
                 }
                 Some(ManagedClustersPage::Upgrade(cluster)) => {
                     view! { <Upgrade cluster /> }.into_any()

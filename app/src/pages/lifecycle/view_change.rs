@@ -55,6 +55,7 @@ fn path(page: ManagedClustersPage) -> Option<SharedPath> {
         | ManagedClustersPage::Configuration(id)
         | ManagedClustersPage::Journal(id)
         | ManagedClustersPage::NodeGroups(id)
+        | ManagedClustersPage::Nodes(id)
         | ManagedClustersPage::Upgrade(id)
         | ManagedClustersPage::Certificates(id) => Some(SharedPath::Cluster(id)),
         ManagedClustersPage::Templates | ManagedClustersPage::Template(_) => {

@@ -1,4 +1,4 @@
-//! Magnum and Cinder inside of the test: clusters can be created and deleted there.
+//! Magnum and Cinder inside of the test: clusters can be created and deleted there. Nova can be added.
 use super::viewer::{Viewer, tests::viewer};
 use axum::{
     Json, Router,
@@ -38,6 +38,7 @@ struct State {
     received: Mutex<Vec<Received>>,
     clusters: Mutex<Vec<Value>>,
     volumes: Mutex<Vec<Value>>,
+    servers: Mutex<Vec<Value>>,
 }
 
 /// The stand-in; it stops with the test's runtime.
@@ -61,6 +62,7 @@ impl ChangingMagnum {
             received: Mutex::default(),
             clusters: Mutex::new(clusters),
             volumes: Mutex::default(),
+            servers: Mutex::default(),
         });
         let of_handler = Arc::clone(&state);
         let router =
@@ -90,6 +92,18 @@ impl ChangingMagnum {
     /// Starts it without answers of the test.
     pub async fn with(clusters: Vec<Value>) -> Self {
         Self::start(clusters, |_, _| None).await
+    }
+
+    /// Adds Nova, with these servers.
+    pub fn with_servers(mut self, servers: Vec<Value>) -> Self {
+        *self.state.servers.lock() = servers;
+        let mut endpoints = self.catalog.endpoints.clone();
+        let mut compute = endpoints[0].clone();
+        compute.service_type = "compute".to_owned();
+        compute.url.set_path("/nova/v2.1");
+        endpoints.push(compute);
+        self.catalog = Arc::new(Catalog { endpoints });
+        self
     }
 
     /// Returns a user of the project `acme`.
@@ -141,6 +155,9 @@ fn answer(state: &State, method: &Method, path: &str, body: &Bytes) -> Response 
         }
         "/cinder/v3/acme/snapshots/detail" => {
             return Json(json!({"snapshots": []})).into_response();
+        }
+        "/nova/v2.1/servers/detail" => {
+            return Json(json!({"servers": *state.servers.lock()})).into_response();
         }
         _ => {}
     }

@@ -28,6 +28,7 @@ mod journal;
 mod list;
 mod managed;
 mod node_groups;
+mod nodes;
 mod origin;
 mod own;
 mod pace;
@@ -56,6 +57,7 @@ pub use list::list;
 pub use node_groups::{
     change as change_node_group, node_groups, review as review_node_group, target_of,
 };
+pub use nodes::{nodes, remove as remove_node, review as review_node_removal};
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;

@@ -1,5 +1,6 @@
 //! Clusters that Magnum makes.
 mod care;
+mod nodes;
 mod outcomes;
 mod templates;
 

@@ -205,6 +205,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
 fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView {
     let certificates = ManagedClustersPage::Certificates(cluster).address(project);
     let groups = ManagedClustersPage::NodeGroups(cluster).address(project);
+    let nodes = ManagedClustersPage::Nodes(cluster).address(project);
     let upgrade = match upgrade.refusal {
         Some(reason) => view! {
             <Why id="upgrade-refusal" label="Upgrade" reason action="upgrade" />
@@ -217,6 +218,7 @@ fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView 
     };
     view! {
         <a class="btn" href=groups>"Node groups"</a>
+        <a class="btn" href=nodes>"Nodes"</a>
         <a class="btn" href=certificates>"Certificates"</a>
         {upgrade}
     }

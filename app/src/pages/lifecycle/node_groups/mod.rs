@@ -23,12 +23,15 @@ pub fn NodeGroupsPage(cluster: Uuid) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(ManagedClustersPage::NodeGroups(cluster), TITLE.to_owned());
+    let nodes = ManagedClustersPage::Nodes(cluster).address(&project);
+    let actions = view! { <a class="btn" href=nodes>"Nodes"</a> }.into_any();
     let notice = without_scripts(format!("portico cluster nodegroup list {cluster}"));
     view! {
         <PageHead
             title=TITLE
             icon=icons::SERVER
             crumbs
+            actions
             lede="A node group is a set of nodes with the same flavor. Portico checks quotas, bounds and what \
                   the driver supports before it sends a change."
         />

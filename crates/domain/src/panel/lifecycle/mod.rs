@@ -15,6 +15,7 @@ mod form;
 mod health;
 mod journal;
 mod node_groups;
+mod nodes;
 mod options;
 mod progress;
 mod protection;
@@ -51,6 +52,7 @@ pub use journal::{ClusterJournal, JournalRow, JournalSource};
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };
+pub use nodes::{ClusterNode, ClusterNodes, KubernetesNode};
 pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,

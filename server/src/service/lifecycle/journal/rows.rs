@@ -214,6 +214,7 @@ fn title(request: &RequestContent) -> String {
         "change_node_group" => of_group("Change the node group"),
         "resize_node_group" => of_group("Resize the node group"),
         "delete_node_group" => of_group("Delete the node group"),
+        "remove_node" => of_group("Remove the node"),
         "upgrade_cluster" => of_group("Upgrade to"),
         "rotate_ca" => "Rotate the CA".to_owned(),
         "rotate_credential" => "Rotate the credential".to_owned(),

@@ -1,0 +1,36 @@
+//! Nodes of clusters that Magnum makes.
+use super::{Json, PanelClient};
+use crate::error::UiError;
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use uuid::Uuid;
+
+/// Returns the nodes of a cluster, with what the viewer may do with each.
+#[server(prefix = "/api", endpoint = "managed_clusters/nodes", input = Json, output = Json, client = PanelClient)]
+pub async fn get_cluster_nodes(cluster: Uuid) -> Result<ClusterNodes, UiError> {
+    super::answer(super::panel()?.cluster_nodes(cluster).await)
+}
+
+/// Returns what the removal of a node would do; changes nothing.
+#[server(prefix = "/api", endpoint = "managed_clusters/review_node_removal", input = Json, output = Json, client = PanelClient)]
+pub async fn review_node_removal(
+    cluster: Uuid,
+    server: String,
+) -> Result<NodeGroupReview, UiError> {
+    super::answer(super::panel()?.review_node_removal(cluster, server).await)
+}
+
+/// Removes a node; `typed` is its name.
+#[server(prefix = "/api", endpoint = "managed_clusters/remove_node", input = Json, output = Json, client = PanelClient)]
+pub async fn remove_node(
+    cluster: Uuid,
+    server: String,
+    typed: String,
+    reason: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(
+        super::panel()?
+            .remove_node(cluster, server, typed, reason)
+            .await,
+    )
+}

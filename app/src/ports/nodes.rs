@@ -1,0 +1,27 @@
+//! The nodes of clusters that Magnum makes.
+use crate::error::UiError;
+use async_trait::async_trait;
+use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use uuid::Uuid;
+
+/// Nodes, and what is done with one of them. As for [`super::Lifecycle`], all calls use the viewer's own
+/// token in the project of the URL; a cluster of another project is `NotFound`.
+#[async_trait]
+pub trait NodeOperations {
+    /// Returns the nodes of a cluster, with what the viewer may do with each.
+    async fn cluster_nodes(&self, cluster: Uuid) -> Result<ClusterNodes, UiError>;
+    /// Returns what the removal of a node would do; changes nothing. `server` is the ID of its server.
+    async fn review_node_removal(
+        &self,
+        cluster: Uuid,
+        server: String,
+    ) -> Result<NodeGroupReview, UiError>;
+    /// Removes a node; `typed` is its name. `reason` is for the journal; it may be empty.
+    async fn remove_node(
+        &self,
+        cluster: Uuid,
+        server: String,
+        typed: String,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
+}

@@ -1,0 +1,129 @@
+//! The nodes of a cluster: the servers of its node groups, with what Kubernetes reports about each.
+use crate::{identity::Named, panel::Health};
+use serde::{Deserialize, Serialize};
+
+/// The content of the page of nodes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterNodes {
+    /// UUID and name.
+    pub cluster: Named,
+    /// In the order of the node groups and of their names.
+    pub nodes: Vec<ClusterNode>,
+    /// Why nothing, or not everything, is known from Kubernetes, as a sentence.
+    pub kubernetes: Option<String>,
+    /// What could not be read, and where the sources differ, as sentences.
+    pub gaps: Vec<String>,
+    /// Whether Magnum works on the cluster.
+    pub is_busy: bool,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClusterNode {
+    /// The name of its server; `None` without one.
+    pub name: Option<String>,
+    /// The name of its node group; `None`: it is not known.
+    pub group: Option<String>,
+    pub role: Option<String>,
+    /// The ID of its server; `None`: Nova shows none.
+    pub server: Option<String>,
+    pub flavor: Option<String>,
+    pub addresses: Vec<String>,
+    /// Nova's state of the server and what Nova does with it.
+    pub status: String,
+    /// Tone of the state.
+    pub health: Health,
+    /// The node of this name in Kubernetes; `None`: there is none, or Kubernetes was not read.
+    pub kubernetes: Option<KubernetesNode>,
+    /// Why the user cannot remove the node, as a sentence.
+    pub removal_refusal: Option<String>,
+}
+
+impl ClusterNode {
+    /// Returns the name, or what the node has in its place.
+    pub fn shown_name(&self) -> &str {
+        let other = self.addresses.first().or(self.server.as_ref());
+        let shown = self.name.as_ref().filter(|name| !name.is_empty()).or(other);
+        shown.map_or("–", String::as_str)
+    }
+
+    /// Returns whether a text occurs in what the page shows of the node, without regard to case. The empty
+    /// text does.
+    pub fn matches(&self, text: &str) -> bool {
+        let wanted = text.trim().to_lowercase();
+        let of_kubernetes = self
+            .kubernetes
+            .iter()
+            .flat_map(|node| [node.status.as_str(), node.version.as_str()]);
+        let shown = [
+            &self.name,
+            &self.group,
+            &self.role,
+            &self.server,
+            &self.flavor,
+        ];
+        let shown = shown.into_iter().filter_map(|field| field.as_deref());
+        let mut texts = shown
+            .chain(self.addresses.iter().map(String::as_str))
+            .chain([self.status.as_str()])
+            .chain(of_kubernetes);
+        texts.any(|shown| shown.to_lowercase().contains(&wanted))
+    }
+}
+
+/// What Kubernetes reports about a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KubernetesNode {
+    /// The condition Ready in words, and whether the node is cordoned.
+    pub status: String,
+    /// Tone of the condition.
+    pub health: Health,
+    /// Of the kubelet; empty if it is not known.
+    pub version: String,
+    /// When the node was registered; `None`: it is not known.
+    pub created_at: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node() -> ClusterNode {
+        ClusterNode {
+            name: Some("kube-ab1-gpu-x".to_owned()),
+            group: Some("gpu".to_owned()),
+            role: Some("worker".to_owned()),
+            server: Some("0e9f".to_owned()),
+            flavor: None,
+            addresses: vec!["10.0.0.3".to_owned()],
+            status: "ACTIVE".to_owned(),
+            health: Health::Ok,
+            kubernetes: Some(KubernetesNode {
+                status: "Ready".to_owned(),
+                health: Health::Ok,
+                version: "v1.31.0".to_owned(),
+                created_at: None,
+            }),
+            removal_refusal: None,
+        }
+    }
+
+    #[test]
+    fn a_node_is_found_by_what_is_shown_of_it() {
+        let node = node();
+        for text in ["", " GPU ", "10.0.0", "0e9f", "active", "v1.31", "ready"] {
+            assert!(node.matches(text), "{text}");
+        }
+        assert!(!node.matches("default-worker"));
+    }
+
+    #[test]
+    fn a_node_without_a_server_is_shown_with_its_address() {
+        let mut node = node();
+        assert_eq!(node.shown_name(), "kube-ab1-gpu-x");
+        (node.name, node.server) = (None, None);
+        assert_eq!(node.shown_name(), "10.0.0.3");
+        node.addresses.clear();
+        assert_eq!(node.shown_name(), "–");
+    }
+}

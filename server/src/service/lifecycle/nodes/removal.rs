@@ -1,0 +1,243 @@
+//! Reviews and sends the removal of a chosen node.
+use super::reading::{Found, find};
+use crate::{
+    caller::Caller,
+    service::{
+        Services,
+        error::ServiceError,
+        lifecycle::{
+            change::Sent,
+            creation::{plain_check, step as plan_line},
+            feeds::Accepted,
+            viewer::Viewer,
+            words,
+        },
+    },
+};
+use portico_cluster_operations::{Clients, nodes::Node, steps};
+use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupReview};
+use portico_lifecycle::{
+    capabilities::{Feature, Support, capability},
+    model::NodeGroup,
+    plan::{ChosenNode, Step, node_removal},
+    preflight::{Checks, Level, ResizeContext, before_resize},
+    progress::Followed,
+    rights::Call,
+};
+use std::slice;
+use uuid::Uuid;
+
+/// What Nova does with a server that leaves.
+const DELETING: &str = "deleting";
+
+/// A planned removal.
+struct Removal {
+    /// The name of the node.
+    name: String,
+    step: Step,
+    checks: Checks,
+    notes: Vec<String>,
+}
+
+/// Returns what the removal of a node would do; changes nothing. `server` is the ID of its server.
+///
+/// # Errors
+/// Those of [`super::nodes()`]. Refusals are in the answer.
+pub async fn review(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    server: &str,
+) -> Result<NodeGroupReview, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let found = find(&access.clients, &viewer, cluster).await?;
+    Ok(reviewed(&found, &viewer, server))
+}
+
+/// Returns what a removal would do, from what was read.
+pub fn reviewed(found: &Found, viewer: &Viewer, server: &str) -> NodeGroupReview {
+    let is_busy = words::is_busy(&found.target.cluster.status);
+    match plan(found, viewer, server) {
+        Ok(removal) => NodeGroupReview {
+            steps: vec![plan_line(&removal.step)],
+            checks: removal.checks.0.iter().map(plain_check).collect(),
+            notes: removal.notes,
+            is_busy,
+            ..NodeGroupReview::default()
+        },
+        Err(problem) => NodeGroupReview {
+            problems: vec![problem],
+            is_busy,
+            ..NodeGroupReview::default()
+        },
+    }
+}
+
+/// Removes a node; `typed` is its name. Nothing is drained.
+///
+/// # Errors
+/// Those of [`super::nodes()`], if nothing was sent. Refusals are in the answer.
+pub async fn remove(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    server: &str,
+    typed: &str,
+) -> Result<ChangeOutcome, ServiceError> {
+    let access = services.magnum()?;
+    let viewer = access.viewer(caller).await?;
+    let sent = send(&access.clients, &viewer, cluster, server, typed).await?;
+    if let Some(accepted) = &sent.accepted {
+        access.feeds.accepted(&viewer, cluster, accepted).await;
+    }
+    Ok(sent.outcome)
+}
+
+/// Sends the removal with the clients of a cloud.
+///
+/// # Errors
+/// As [`remove`].
+pub async fn send(
+    clients: &Clients,
+    viewer: &Viewer,
+    cluster: Uuid,
+    server: &str,
+    typed: &str,
+) -> Result<Sent, ServiceError> {
+    let found = find(clients, viewer, cluster).await?;
+    let removal = match plan(&found, viewer, server) {
+        Ok(removal) => removal,
+        Err(problem) => return Ok(Sent::refused(problem)),
+    };
+    if typed != removal.name {
+        return Ok(Sent::refused(format!(
+            "The typed name is not that of the node, {}.",
+            removal.name
+        )));
+    }
+    let mut checks = removal.checks.0.iter();
+    let blocking = checks.find(|check| check.level == Level::Blocks);
+    let refusal = removal.step.refusal.clone();
+    if let Some(reason) = refusal.or_else(|| blocking.map(|check| check.text.clone())) {
+        return Ok(Sent::refused(reason));
+    }
+    let action = &removal.step.action;
+    match steps::send(clients, &viewer.token, action, cluster).await {
+        Ok(()) => {
+            let followed = Followed::of_step(action, &found.target.cluster);
+            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
+                followed,
+                family: found.target.cluster.driver.family,
+            })))
+        }
+        Err(error) => Ok(Sent::failed_step(&error, "the removal of the node")),
+    }
+}
+
+/// Returns why a viewer cannot remove a node, as a sentence.
+pub fn refusal(found: &Found, viewer: &Viewer, node: &Node) -> Option<String> {
+    let creator = found.target.cluster.user_id.as_deref();
+    viewer
+        .refusal(Call::ResizeCluster, creator)
+        .or_else(|| match step(found, node) {
+            Ok((_, step)) => step.refusal,
+            Err(problem) => Some(problem),
+        })
+}
+
+/// Plans the removal of the node with this server, or returns why none can be planned.
+fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String> {
+    let (target, nodes) = (&found.target, &found.nodes.items);
+    let creator = target.cluster.user_id.as_deref();
+    if let Some(refusal) = viewer.refusal(Call::ResizeCluster, creator) {
+        return Err(refusal);
+    }
+    let mut nodes = nodes.iter();
+    let node = nodes.find(|node| node.server.as_deref() == Some(server));
+    let node = node.ok_or_else(|| {
+        format!("The cluster has no node with the server {server}. It may have left: reload the page.")
+    })?;
+    let (group, step) = step(found, node)?;
+    let checks = before_resize(&ResizeContext {
+        cluster: &target.cluster,
+        group,
+        nodes: group.node_count.saturating_sub(1),
+        has_chosen_nodes: true,
+        cloud: target.cloud,
+        quotas: &[],
+        unplaceable_pods: None,
+    });
+    let chosen = capability(target.cluster.driver, target.cloud, Feature::ChosenNodes);
+    let unverified = (chosen.support == Support::Unverified).then(|| {
+        format!(
+            "Another node than the chosen one may be removed. {}",
+            chosen.reason
+        )
+    });
+    let drain = "Nothing is drained: drain the node before you remove it.".to_owned();
+    Ok(Removal {
+        name: name_of(node, server).to_owned(),
+        step,
+        checks,
+        notes: unverified.into_iter().chain([drain]).collect(),
+    })
+}
+
+/// Returns the step that removes a node and the group of the node, or why the node cannot be chosen.
+fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), String> {
+    let target = &found.target;
+    if target.cut.is_some() || found.nodes.cut.is_some() {
+        return Err(
+            "The list of servers or of node groups is incomplete, so no node can be chosen.".to_owned(),
+        );
+    }
+    let Some(server) = &node.server else {
+        return Err("Nova shows no server for the node, so it cannot be chosen.".to_owned());
+    };
+    let group = node.group.as_deref().and_then(|name| target.group(name));
+    let Some(group) = group else {
+        return Err(
+            "The node group of the server is not known, so the node cannot be chosen.".to_owned(),
+        );
+    };
+    if node.task.as_deref() == Some(DELETING) {
+        return Err("Nova deletes the server of this node already.".to_owned());
+    }
+    if !group.is_control_plane()
+        && let Some(problem) = surplus(found, group)
+    {
+        return Err(problem);
+    }
+    let chosen = ChosenNode {
+        server: server.clone(),
+        name: name_of(node, server).to_owned(),
+    };
+    let (cluster, count) = (&target.cluster, group.node_count);
+    let step = node_removal(cluster, target.cloud, group, count, slice::from_ref(&chosen));
+    Ok((group, step))
+}
+
+/// Returns why no node of a group can be removed that has more servers than Magnum counts, as after a
+/// change of the autoscaler. The request has a number of nodes, so others would leave too.
+fn surplus(found: &Found, group: &NodeGroup) -> Option<String> {
+    let servers = found.nodes.items.iter().filter(|node| {
+        node.server.is_some()
+            && node.group.as_ref() == Some(&group.name)
+            && node.task.as_deref() != Some(DELETING)
+    });
+    let servers = u32::try_from(servers.count()).unwrap_or(u32::MAX);
+    (servers > group.node_count).then(|| {
+        format!(
+            "{} has {servers} servers and Magnum's number of its nodes is {}, so other nodes would leave \
+             too. Resize the node group to {servers} first.",
+            group.name, group.node_count
+        )
+    })
+}
+
+/// Returns the name of a node, which is typed to remove it.
+fn name_of<'n>(node: &'n Node, server: &'n str) -> &'n str {
+    let name = node.name.as_deref();
+    name.filter(|name| !name.is_empty()).unwrap_or(server)
+}

@@ -1,0 +1,202 @@
+//! Nodes and their removal, with Magnum and Nova inside of the test.
+use super::{
+    kubernetes::{InKubernetes, of_list},
+    reading::{find, view},
+    removal::{reviewed, send},
+};
+use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, TEMPLATE, cluster};
+use app::error::UiErrorKind;
+use portico_domain::panel::{
+    Health,
+    lifecycle::{ChangeOutcome, CheckLevel, ClusterNodes},
+};
+use serde_json::{Value, json};
+
+const ONE: &str = "11111111-0000-4000-8000-000000000001";
+const TWO: &str = "11111111-0000-4000-8000-000000000002";
+const NAME: &str = "kube-x1y2z-default-worker-aaaaa";
+
+fn server(id: &str, name: &str, task: Option<&str>) -> Value {
+    json!({"id": id, "name": name, "status": "ACTIVE", "OS-EXT-STS:task_state": task,
+           "flavor": {"id": "f"}, "metadata": {},
+           "addresses": {"net": [{"addr": "10.0.0.3"}]}})
+}
+
+fn servers() -> Vec<Value> {
+    vec![
+        server(ONE, NAME, None),
+        server(TWO, "kube-x1y2z-default-worker-bbbbb", None),
+        server("other", "wiki-default-worker-ccccc", None),
+    ]
+}
+
+/// Magnum with a cluster that has this number of nodes, and Nova with two servers of it.
+async fn cloud(status: &str, nodes: u32) -> ChangingMagnum {
+    let mut cluster = cluster("shop", status);
+    cluster["node_count"] = json!(nodes);
+    let magnum = ChangingMagnum::start(vec![cluster], |request, _| {
+        (request.method == "POST").then(|| (202, json!({"uuid": CLUSTER})))
+    });
+    magnum.await.with_servers(servers())
+}
+
+async fn shown(magnum: &ChangingMagnum, role: &str, nodes: InKubernetes) -> ClusterNodes {
+    let viewer = magnum.viewer("ada", &[role, "reader"]);
+    let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
+    view(&found, &viewer, nodes)
+}
+
+async fn removed(magnum: &ChangingMagnum, role: &str, server: &str, typed: &str) -> ChangeOutcome {
+    let viewer = magnum.viewer("ada", &[role, "reader"]);
+    let sent = send(&magnum.clients, &viewer, CLUSTER, server, typed).await;
+    sent.unwrap().outcome
+}
+
+fn reason(outcome: ChangeOutcome) -> String {
+    match outcome {
+        ChangeOutcome::Refused { reason, .. } => reason,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_node_has_its_group_its_server_and_what_kubernetes_reports() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let condition = json!([{"type": "Ready", "status": "True"}]);
+    let items = json!([
+        {"metadata": {"name": NAME}, "status": {"conditions": condition, "nodeInfo": {"kubeletVersion": "v1.31.0"}}},
+        {"metadata": {"name": "stranger"}, "status": {}}
+    ]);
+    let in_kubernetes = of_list(Ok(json!({"metadata": {}, "items": items})));
+    let shown = shown(&magnum, "member", in_kubernetes).await;
+    assert_eq!(shown.cluster.name, "shop");
+    assert_eq!(shown.nodes.len(), 2, "{:?}", shown.nodes);
+    let first = &shown.nodes[0];
+    assert_eq!(first.shown_name(), NAME);
+    assert_eq!(first.group.as_deref(), Some("default-worker"));
+    assert_eq!(first.server.as_deref(), Some(ONE));
+    assert_eq!(first.addresses, ["10.0.0.3"]);
+    assert_eq!((first.status.as_str(), first.health), ("ACTIVE", Health::Ok));
+    let in_kubernetes = first.kubernetes.as_ref().unwrap();
+    assert_eq!(in_kubernetes.status, "Ready");
+    assert_eq!(in_kubernetes.version, "v1.31.0");
+    assert_eq!(first.removal_refusal, None);
+    assert_eq!(shown.nodes[1].kubernetes, None);
+    assert_eq!(shown.gaps.len(), 1, "{:?}", shown.gaps);
+    assert!(shown.gaps[0].contains("stranger"), "{:?}", shown.gaps);
+}
+
+#[tokio::test]
+async fn a_cloud_without_nova_has_a_gap_and_not_an_error() {
+    let magnum = ChangingMagnum::with(vec![cluster("shop", "CREATE_COMPLETE")]).await;
+    let items = json!([{"metadata": {"name": NAME}}]);
+    let in_kubernetes = of_list(Ok(json!({"metadata": {}, "items": items})));
+    let shown = shown(&magnum, "member", in_kubernetes).await;
+    assert!(shown.nodes.is_empty());
+    assert_eq!(shown.gaps.len(), 1, "{:?}", shown.gaps);
+    assert!(shown.gaps[0].contains("servers were not checked"));
+}
+
+#[tokio::test]
+async fn the_nodes_of_another_project_are_not_found() {
+    let mut other = cluster("shop", "CREATE_COMPLETE");
+    other["project_id"] = json!("globex");
+    let magnum = ChangingMagnum::with(vec![other]).await;
+    let root = magnum.viewer("root", &["admin"]);
+    let error = find(&magnum.clients, &root, CLUSTER).await.err().unwrap();
+    assert_eq!(error.kind, UiErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn a_reader_sees_the_nodes_and_removes_none() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let shown = shown(&magnum, "reader", InKubernetes::default()).await;
+    assert_eq!(shown.nodes.len(), 2);
+    for node in shown.nodes {
+        let refusal = node.removal_refusal.unwrap();
+        assert!(refusal.contains("cluster:resize"), "{refusal}");
+    }
+    let refused = reason(removed(&magnum, "reader", ONE, NAME).await);
+    assert!(refused.contains("cluster:resize"), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn the_chosen_server_is_removed_from_its_group_after_its_name() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let viewer = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
+    let review = reviewed(&found, &viewer, ONE);
+    assert!(review.can_be_sent(), "{review:?}");
+    assert!(review.steps[0].effect.contains("(2 to 1)"), "{review:?}");
+    assert!(review.notes.iter().any(|note| note.contains("drain")));
+    let refused = reason(removed(&magnum, "member", ONE, "another").await);
+    assert!(refused.contains(NAME), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+    let outcome = removed(&magnum, "member", ONE, NAME).await;
+    assert_eq!(outcome, ChangeOutcome::Accepted);
+    let sent = magnum.changes();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].path, format!("clusters/{CLUSTER}/actions/resize"));
+    assert_eq!(sent[0].body["node_count"], 1);
+    assert_eq!(sent[0].body["nodes_to_remove"], json!([ONE]));
+    assert!(sent[0].body["nodegroup"].is_string(), "{:?}", sent[0].body);
+}
+
+#[tokio::test]
+async fn case_24_nothing_is_removed_while_another_change_runs() {
+    let magnum = cloud("UPDATE_IN_PROGRESS", 2).await;
+    let viewer = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
+    let review = reviewed(&found, &viewer, ONE);
+    assert!(review.is_busy);
+    assert!(!review.can_be_sent());
+    let blocks = |level| level == CheckLevel::Blocks;
+    assert!(review.checks.iter().any(|check| blocks(check.level)));
+    reason(removed(&magnum, "member", ONE, NAME).await);
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_group_with_more_servers_than_magnum_counts_is_resized_first() {
+    let magnum = cloud("CREATE_COMPLETE", 1).await;
+    let refused = reason(removed(&magnum, "member", ONE, NAME).await);
+    assert!(refused.contains("has 2 servers"), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_server_that_left_or_is_being_deleted_is_not_removed_again() {
+    let magnum = cloud("CREATE_COMPLETE", 1).await;
+    let magnum = magnum.with_servers(vec![
+        server(ONE, NAME, Some("deleting")),
+        server(TWO, "kube-x1y2z-default-worker-bbbbb", None),
+    ]);
+    let refused = reason(removed(&magnum, "member", ONE, NAME).await);
+    assert!(refused.contains("already"), "{refused}");
+    let refused = reason(removed(&magnum, "member", "gone", NAME).await);
+    assert!(refused.contains("no node with the server gone"), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_driver_that_ignores_the_choice_is_not_asked() {
+    let mut helm = cluster("shop", "CREATE_COMPLETE");
+    helm["node_count"] = json!(2);
+    let magnum = ChangingMagnum::start(vec![helm], |request, _| {
+        request.path.starts_with("clustertemplates/").then(|| {
+            let template = json!({"uuid": TEMPLATE, "name": "small", "project_id": "acme", "public": true,
+                                  "flavor_id": "m1.small", "master_flavor_id": "m1.medium",
+                                  "driver": "k8s_capi_helm_v1", "cluster_distro": "ubuntu",
+                                  "coe": "kubernetes", "labels": {}});
+            (200, template)
+        })
+    });
+    let magnum = magnum.await.with_servers(servers());
+    let shown = shown(&magnum, "member", InKubernetes::default()).await;
+    let refusal = shown.nodes[0].removal_refusal.clone().unwrap();
+    assert!(refusal.contains("ignores the chosen nodes"), "{refusal}");
+    let refused = reason(removed(&magnum, "member", ONE, NAME).await);
+    assert!(refused.contains("ignores the chosen nodes"), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+}
