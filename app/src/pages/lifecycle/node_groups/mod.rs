@@ -5,6 +5,8 @@ mod review;
 mod state;
 mod table;
 
+pub use review::reviewed;
+
 use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
 use crate::{
     components::{ErrorState, NeedsScripts, PageHead},

@@ -27,7 +27,8 @@ pub fn card(groups: Groups) -> AnyView {
     .into_any()
 }
 
-fn reviewed(review: NodeGroupReview) -> AnyView {
+/// Returns the steps, the quotas and the checks of a review, or what is wrong.
+pub fn reviewed(review: NodeGroupReview) -> AnyView {
     if review.is_done() {
         return view! {
             <p class="text-muted" data-part="nothing">

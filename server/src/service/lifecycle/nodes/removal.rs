@@ -156,7 +156,9 @@ fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String>
     let mut nodes = nodes.iter();
     let node = nodes.find(|node| node.server.as_deref() == Some(server));
     let node = node.ok_or_else(|| {
-        format!("The cluster has no node with the server {server}. It may have left: reload the page.")
+        format!(
+            "The cluster has no node with the server {server}. It may have left: reload the page."
+        )
     })?;
     let (group, step) = step(found, node)?;
     let checks = before_resize(&ResizeContext {
@@ -189,7 +191,8 @@ fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), Stri
     let target = &found.target;
     if target.cut.is_some() || found.nodes.cut.is_some() {
         return Err(
-            "The list of servers or of node groups is incomplete, so no node can be chosen.".to_owned(),
+            "The list of servers or of node groups is incomplete, so no node can be chosen."
+                .to_owned(),
         );
     }
     let Some(server) = &node.server else {
@@ -214,7 +217,13 @@ fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), Stri
         name: name_of(node, server).to_owned(),
     };
     let (cluster, count) = (&target.cluster, group.node_count);
-    let step = node_removal(cluster, target.cloud, group, count, slice::from_ref(&chosen));
+    let step = node_removal(
+        cluster,
+        target.cloud,
+        group,
+        count,
+        slice::from_ref(&chosen),
+    );
     Ok((group, step))
 }
 

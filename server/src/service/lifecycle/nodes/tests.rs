@@ -76,7 +76,10 @@ async fn a_node_has_its_group_its_server_and_what_kubernetes_reports() {
     assert_eq!(first.group.as_deref(), Some("default-worker"));
     assert_eq!(first.server.as_deref(), Some(ONE));
     assert_eq!(first.addresses, ["10.0.0.3"]);
-    assert_eq!((first.status.as_str(), first.health), ("ACTIVE", Health::Ok));
+    assert_eq!(
+        (first.status.as_str(), first.health),
+        ("ACTIVE", Health::Ok)
+    );
     let in_kubernetes = first.kubernetes.as_ref().unwrap();
     assert_eq!(in_kubernetes.status, "Ready");
     assert_eq!(in_kubernetes.version, "v1.31.0");
@@ -175,7 +178,10 @@ async fn a_server_that_left_or_is_being_deleted_is_not_removed_again() {
     let refused = reason(removed(&magnum, "member", ONE, NAME).await);
     assert!(refused.contains("already"), "{refused}");
     let refused = reason(removed(&magnum, "member", "gone", NAME).await);
-    assert!(refused.contains("no node with the server gone"), "{refused}");
+    assert!(
+        refused.contains("no node with the server gone"),
+        "{refused}"
+    );
     assert_eq!(magnum.calls(), [""; 0]);
 }
 

@@ -1,0 +1,102 @@
+//! The form that removes a node, with its review.
+use super::{
+    state::{Chosen, NodesState},
+    table::in_kubernetes,
+};
+use crate::{
+    components::InlineError,
+    context::use_session,
+    pages::lifecycle::node_groups,
+    ui::{Banner, Button, ButtonKind, Card, Tone},
+};
+use leptos::prelude::*;
+
+pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
+    let project = use_session().project.get_untracked();
+    let title = format!("Remove {}", chosen.name);
+    let drain = in_kubernetes(&project, state.cluster, &chosen.name);
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        state.send();
+    };
+    let is_reviewing = Memo::new(move |_| state.review.with(Option::is_none));
+    view! {
+        <div class="mt-4" data-part="removal">
+            <Card title>
+                <form class="form-groups" on:submit=submit>
+                    {chosen.can_be_drained.then(|| view! {
+                        <Banner tone=Tone::Info>
+                            "Drain the node first, on " <a href=drain>"its page in Kubernetes"</a>
+                            ": its pods then move as their budgets permit."
+                        </Banner>
+                    })}
+                    <p class="text-muted" role="status">
+                        {move || is_reviewing.get().then_some("Checking the removal…")}
+                    </p>
+                    {move || state.review.get().map(|review| match review {
+                        Ok(review) => node_groups::reviewed(review),
+                        Err(error) => view! { <InlineError error /> }.into_any(),
+                    })}
+                    {typed_name(state, chosen.name)}
+                    {reason(state)}
+                    <div class="flex flex-wrap gap-2">
+                        <button
+                            type="submit"
+                            class="btn btn-danger"
+                            disabled=move || !state.can_be_sent()
+                        >
+                            "Remove the node"
+                        </button>
+                        <Button
+                            label="Cancel"
+                            kind=ButtonKind::Plain
+                            on_click=move |_| state.close()
+                        />
+                    </div>
+                    <p class="visually-hidden" role="status">
+                        {move || state.is_sending.get().then_some("The removal is being sent.")}
+                    </p>
+                </form>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+fn typed_name(state: NodesState, name: String) -> AnyView {
+    view! {
+        <div class="field">
+            <label for="node-typed">"Type " <strong class="mono">{name}</strong> " to confirm"</label>
+            <input
+                class="input"
+                id="node-typed"
+                required
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || state.typed.get()
+                on:input=move |event| state.typed.set(event_target_value(&event))
+            />
+        </div>
+    }
+    .into_any()
+}
+
+fn reason(state: NodesState) -> AnyView {
+    view! {
+        <div class="field">
+            <label for="node-reason">"Reason"</label>
+            <input
+                class="input"
+                id="node-reason"
+                autocomplete="off"
+                aria-describedby="node-reason-hint"
+                prop:value=move || state.reason.get()
+                on:input=move |event| state.reason.set(event_target_value(&event))
+            />
+            <span class="field-hint" id="node-reason-hint">
+                "Optional; it is written to the cluster's journal."
+            </span>
+        </div>
+    }
+    .into_any()
+}
