@@ -1,0 +1,117 @@
+// Nodes of a cluster on their page, and against the real Magnum with a simulated driver, which makes servers.
+import type { Page } from "@playwright/test";
+import { expect, test } from "../support/browser";
+import { createCluster, isAccessible, main, title, waitForStatus } from "../support/managed-clusters";
+import { PanelApi } from "../support/panel-api";
+import { signedIn, signIn } from "../support/sign-in";
+import { clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
+import { unique } from "../support/workloads";
+
+// only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
+test.skip(!hasMagnum, "the stack has no Magnum");
+
+let tenant: Tenant;
+test.beforeAll(async () => {
+  tenant = await createTenant();
+});
+test.afterAll(() => removeTenant(tenant));
+
+interface Node {
+  name: string | null;
+  group: string | null;
+  server: string | null;
+}
+
+const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
+const viewOf = (cluster: string, view: string) => `${clustersPage(tenant, cluster)}?view=${view}`;
+const rows = (page: Page, group: string) => main(page).getByRole("row").filter({ hasText: group });
+const workers = "default-worker";
+
+/** Makes a cluster that is complete and has two workers. */
+async function complete(page: Page, name: string): Promise<string> {
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, name);
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  const groups = await magnum(tenant, "GET", `/clusters/${cluster}/nodegroups`);
+  const { nodegroups } = JSON.parse(groups.body) as { nodegroups: { name: string; uuid: string }[] };
+  const nodegroup = nodegroups.find((group) => group.name === workers)?.uuid;
+  const resized = await magnum(tenant, "POST", `/clusters/${cluster}/actions/resize`, { node_count: 2, nodegroup });
+  expect(resized.status, resized.body).toBe(202);
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  return cluster;
+}
+
+async function nodesOf(api: PanelApi, cluster: string): Promise<Node[]> {
+  const answer = await api.post("/api/managed_clusters/nodes", { cluster });
+  expect(answer.status, answer.body).toBe(200);
+  return (JSON.parse(answer.body) as { nodes: Node[] }).nodes;
+}
+
+test("the nodes of a cluster are listed with group, server and state, and are filtered", async ({ page }) => {
+  const cluster = await complete(page, unique("nodes"));
+  await page.goto(clustersPage(tenant, cluster));
+  await main(page).getByRole("link", { name: "Nodes", exact: true }).click();
+  await expect(title(page)).toHaveText("Nodes");
+  await expect(rows(page, workers)).toHaveCount(2);
+  await expect(rows(page, "default-master")).toHaveCount(1);
+  await expect(rows(page, workers).first()).toContainText("ACTIVE");
+  // the cluster is not enrolled
+  await expect(part(page, "notes")).toContainText("Enrol the cluster");
+  await isAccessible(page);
+  const filter = main(page).getByLabel("Name, group, state or address");
+  await filter.fill("default-master");
+  await expect(rows(page, workers)).toHaveCount(0);
+  await expect(rows(page, "default-master")).toHaveCount(1);
+  await filter.fill("there-is-no-such-node");
+  await expect(main(page).locator("[data-state=no-match]")).toBeVisible();
+  await isAccessible(page);
+  await main(page).getByRole("button", { name: "Clear the filter" }).click();
+  await expect(rows(page, workers)).toHaveCount(2);
+  // the control plane's nodes are not chosen
+  await expect(rows(page, "default-master").locator("[aria-disabled=true]")).toContainText("Remove");
+  await main(page).getByRole("link", { name: "Node groups" }).click();
+  await expect(title(page)).toHaveText("Node groups");
+});
+
+test("the chosen node is removed after its name, and the journal has it", async ({ page }) => {
+  const cluster = await complete(page, unique("chosen"));
+  const api = await PanelApi.inProject(page, tenant.project);
+  // the oldest: without a choice, the newest would leave
+  const before = (await nodesOf(api, cluster)).filter(({ group }) => group === workers);
+  expect(before).toHaveLength(2);
+  const leaves = before[0];
+  const name = leaves?.name ?? "";
+  await page.goto(viewOf(cluster, "nodes"));
+  await rows(page, name).getByRole("button", { name: "Remove" }).click();
+  const removal = part(page, "removal");
+  await expect(removal.locator("[data-part=steps]")).toContainText("(2 to 1)");
+  const send = removal.getByRole("button", { name: "Remove the node" });
+  await expect(send).toBeDisabled();
+  await isAccessible(page);
+  await removal.getByLabel(`Type ${name} to confirm`).fill(name);
+  await removal.getByLabel("Reason").fill("CHG-13");
+  await send.click();
+  await expect(part(page, "outcome")).toContainText("Magnum accepted the change.");
+  await expect(async () => {
+    const after = (await nodesOf(api, cluster)).filter(({ group }) => group === workers);
+    expect(after.map(({ server }) => server)).toEqual([before[1]?.server]);
+  }).toPass({ timeout: 60_000 });
+  await page.goto(viewOf(cluster, "journal"));
+  const entry = main(page).getByRole("listitem").filter({ hasText: `Remove the node ${name}` });
+  await expect(entry).toContainText("Accepted");
+  await expect(entry).toContainText("Reason: CHG-13");
+});
+
+test("a reader sees the nodes and removes none, also if it is asked", async ({ page, browser }) => {
+  const cluster = await complete(page, unique("reader"));
+  const colleague = await createColleague(tenant, "reader");
+  const other = await signedIn(browser, colleague, viewOf(cluster, "nodes"));
+  await expect(rows(other, workers).locator("[aria-disabled=true]")).toHaveCount(2);
+  const api = await PanelApi.inProject(other, tenant.project);
+  const [node] = (await nodesOf(api, cluster)).filter(({ group }) => group === workers);
+  const body = { cluster, server: node?.server, typed: node?.name, reason: "" };
+  const forced = await api.post("/api/managed_clusters/remove_node", body);
+  expect(forced.body).toContain('"refused"');
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await other.context().close();
+});
