@@ -34,3 +34,32 @@ pub async fn remove_node(
             .await,
     )
 }
+
+/// Returns what the replacement of a node would do; changes nothing.
+#[server(prefix = "/api", endpoint = "managed_clusters/review_node_replacement", input = Json, output = Json, client = PanelClient)]
+pub async fn review_node_replacement(
+    cluster: Uuid,
+    server: String,
+) -> Result<NodeGroupReview, UiError> {
+    super::answer(
+        super::panel()?
+            .review_node_replacement(cluster, server)
+            .await,
+    )
+}
+
+/// Begins the replacement of a node: adds one to its group.
+#[server(prefix = "/api", endpoint = "managed_clusters/replace_node", input = Json, output = Json, client = PanelClient)]
+pub async fn replace_node(
+    cluster: Uuid,
+    server: String,
+    reason: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.replace_node(cluster, server, reason).await)
+}
+
+/// Stops a replacement that was begun; both nodes stay.
+#[server(prefix = "/api", endpoint = "managed_clusters/stop_node_replacement", input = Json, output = Json, client = PanelClient)]
+pub async fn stop_node_replacement(cluster: Uuid) -> Result<(), UiError> {
+    super::answer(super::panel()?.stop_node_replacement(cluster).await)
+}

@@ -24,4 +24,19 @@ pub trait NodeOperations {
         typed: String,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
+    /// Returns what the replacement of a node would do; changes nothing. `server` is the ID of its server.
+    async fn review_node_replacement(
+        &self,
+        cluster: Uuid,
+        server: String,
+    ) -> Result<NodeGroupReview, UiError>;
+    /// Begins the replacement of a node: adds one to its group. `reason` is for the journal; it may be empty.
+    async fn replace_node(
+        &self,
+        cluster: Uuid,
+        server: String,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
+    /// Stops a replacement that was begun; both nodes stay.
+    async fn stop_node_replacement(&self, cluster: Uuid) -> Result<(), UiError>;
 }

@@ -57,7 +57,11 @@ pub use list::list;
 pub use node_groups::{
     change as change_node_group, node_groups, review as review_node_group, target_of,
 };
-pub use nodes::{nodes, remove as remove_node, review as review_node_removal};
+pub use nodes::{
+    REPLACE, Stage, nodes, planned as planned_replacement, remove as remove_node,
+    review as review_node_removal, review_replacement, running as running_replacement,
+    start as start_replacement, stop as stop_replacement,
+};
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;

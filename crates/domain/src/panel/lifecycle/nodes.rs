@@ -15,6 +15,35 @@ pub struct ClusterNodes {
     pub gaps: Vec<String>,
     /// Whether Magnum works on the cluster.
     pub is_busy: bool,
+    /// The replacement of a node that was begun and is not complete.
+    pub replacement: Option<NodeReplacement>,
+}
+
+/// How far the replacement of a node is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeReplacement {
+    /// The name of the old node.
+    pub name: String,
+    /// The ID of its server.
+    pub server: String,
+    pub group: String,
+    pub stage: ReplacementStage,
+    /// What it waits for, as sentences.
+    pub text: String,
+}
+
+/// What a replacement waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplacementStage {
+    /// Magnum and Nova make the new node.
+    Adding,
+    /// The new node is not ready in Kubernetes.
+    NotReady,
+    /// The user drains the old node and removes it.
+    WaitingForYou,
+    /// Magnum removes the old node.
+    Removing,
 }
 
 /// One node.
@@ -37,6 +66,8 @@ pub struct ClusterNode {
     pub kubernetes: Option<KubernetesNode>,
     /// Why the user cannot remove the node, as a sentence.
     pub removal_refusal: Option<String>,
+    /// Why the user cannot replace the node, as a sentence.
+    pub replacement_refusal: Option<String>,
 }
 
 impl ClusterNode {
@@ -105,6 +136,7 @@ mod tests {
                 created_at: None,
             }),
             removal_refusal: None,
+            replacement_refusal: None,
         }
     }
 

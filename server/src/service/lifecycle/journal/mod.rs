@@ -3,11 +3,13 @@ mod content;
 mod health;
 mod page;
 mod record;
+mod requests;
 mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use content::RequestOutcome;
+pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
+pub use requests::requests;

@@ -128,11 +128,7 @@ async fn open(
         return Err(ServiceError::not_permitted(refusal));
     }
     let Some(store) = access.feeds.journal().store() else {
-        return Err(ServiceError::new(
-            UiErrorKind::Unavailable,
-            "Portico writes no journals here: its store is Redis.",
-        )
-        .next("Ask the operator to use SQLite or PostgreSQL in store.url."));
+        return Err(no_journals());
     };
     let key = JournalKey {
         project_id: viewer.project_id().to_owned(),
@@ -141,7 +137,17 @@ async fn open(
     Ok((store.clone(), key, viewer))
 }
 
-fn unreadable(error: &portico_store::StoreError) -> ServiceError {
+/// Returns that there are no journals.
+pub fn no_journals() -> ServiceError {
+    ServiceError::new(
+        UiErrorKind::Unavailable,
+        "Portico writes no journals here: its store is Redis.",
+    )
+    .next("Ask the operator to use SQLite or PostgreSQL in store.url.")
+}
+
+/// Returns that a journal cannot be read.
+pub fn unreadable(error: &portico_store::StoreError) -> ServiceError {
     tracing::error!(%error, "a journal cannot be read");
     ServiceError::new(
         UiErrorKind::Unavailable,

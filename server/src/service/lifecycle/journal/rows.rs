@@ -1,6 +1,9 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
-use crate::service::lifecycle::words;
+use crate::service::lifecycle::{
+    nodes::{self, Replacement},
+    words,
+};
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::{
     EventRow, Health,
@@ -215,6 +218,10 @@ fn title(request: &RequestContent) -> String {
         "resize_node_group" => of_group("Resize the node group"),
         "delete_node_group" => of_group("Delete the node group"),
         "remove_node" => of_group("Remove the node"),
+        nodes::REPLACE => match target.parse::<Replacement>() {
+            Ok(replacement) => replacement.title(),
+            Err(()) => of_group("Replace the node"),
+        },
         "upgrade_cluster" => of_group("Upgrade to"),
         "rotate_ca" => "Rotate the CA".to_owned(),
         "rotate_credential" => "Rotate the credential".to_owned(),

@@ -1,9 +1,13 @@
-//! The nodes of a cluster, and the removal of a chosen one.
+//! The nodes of a cluster, and the removal and the replacement of a chosen one.
 mod kubernetes;
 mod reading;
 mod removal;
+mod replacement;
+mod replacing;
 #[cfg(test)]
 mod tests;
 
 pub use reading::nodes;
 pub use removal::{remove, review};
+pub use replacement::{REPLACE, Replacement, Stage};
+pub use replacing::{planned, review as review_replacement, running, start, stop};

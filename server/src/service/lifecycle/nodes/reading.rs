@@ -2,6 +2,7 @@
 use super::{
     kubernetes::{self, InKubernetes},
     removal,
+    replacement::{self, Replacement, is_running, progress},
 };
 use crate::{
     caller::Caller,
@@ -49,11 +50,13 @@ pub async fn nodes(
 ) -> Result<ClusterNodes, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let (found, in_kubernetes) = tokio::join!(
+    let (found, in_kubernetes, open) = tokio::join!(
         find(&access.clients, &viewer, cluster),
         kubernetes::read(services, clusters, caller, cluster),
+        replacement::open(access, &viewer, cluster, None),
     );
-    Ok(view(&found?, &viewer, in_kubernetes))
+    let open = open.map_err(|error| error.message);
+    Ok(view(&found?, &viewer, in_kubernetes, &open))
 }
 
 /// Reads the nodes from Magnum and Nova.
@@ -72,8 +75,13 @@ pub async fn find(
     Ok(Found { target, nodes })
 }
 
-/// Returns what the page shows.
-pub fn view(found: &Found, viewer: &Viewer, mut in_kubernetes: InKubernetes) -> ClusterNodes {
+/// Returns what the page shows. `open` is the replacement that was begun last, or why it is not known.
+pub fn view(
+    found: &Found,
+    viewer: &Viewer,
+    mut in_kubernetes: InKubernetes,
+    open: &Result<Option<Replacement>, String>,
+) -> ClusterNodes {
     let target = &found.target;
     let mut gaps = found.nodes.gaps.clone();
     if let Some(cut) = target.cut {
@@ -83,8 +91,19 @@ pub fn view(found: &Found, viewer: &Viewer, mut in_kubernetes: InKubernetes) -> 
     if found.nodes.cut.is_none() {
         gaps.extend(without_server(items, &in_kubernetes));
     }
+    let last = open.as_ref().ok().and_then(Option::as_ref);
+    let replacement = last.and_then(|last| progress(found, last, &in_kubernetes));
+    let none_can_begin = match open {
+        Ok(Some(last)) if is_running(found, last) => Some(format!(
+            "The node {} is being replaced. Finish or stop that first.",
+            last.name
+        )),
+        Ok(_) => None,
+        Err(reason) => Some(format!("A replacement could not be continued. {reason}")),
+    };
     let nodes = items.iter().map(|node| {
         let name = node.name.as_deref().unwrap_or_default();
+        let removal_refusal = removal::refusal(found, viewer, node);
         ClusterNode {
             name: node.name.clone(),
             group: node.group.clone(),
@@ -95,7 +114,8 @@ pub fn view(found: &Found, viewer: &Viewer, mut in_kubernetes: InKubernetes) -> 
             status: state(node),
             health: tone(node),
             kubernetes: in_kubernetes.nodes.remove(name),
-            removal_refusal: removal::refusal(found, viewer, node),
+            replacement_refusal: removal_refusal.clone().or_else(|| none_can_begin.clone()),
+            removal_refusal,
         }
     });
     ClusterNodes {
@@ -107,6 +127,7 @@ pub fn view(found: &Found, viewer: &Viewer, mut in_kubernetes: InKubernetes) -> 
         kubernetes: in_kubernetes.note,
         gaps,
         is_busy: words::is_busy(&target.cluster.status),
+        replacement,
     }
 }
 

@@ -28,7 +28,7 @@ use std::slice;
 use uuid::Uuid;
 
 /// What Nova does with a server that leaves.
-const DELETING: &str = "deleting";
+pub const DELETING: &str = "deleting";
 
 /// A planned removal.
 struct Removal {
@@ -148,18 +148,12 @@ pub fn refusal(found: &Found, viewer: &Viewer, node: &Node) -> Option<String> {
 
 /// Plans the removal of the node with this server, or returns why none can be planned.
 fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String> {
-    let (target, nodes) = (&found.target, &found.nodes.items);
+    let target = &found.target;
     let creator = target.cluster.user_id.as_deref();
     if let Some(refusal) = viewer.refusal(Call::ResizeCluster, creator) {
         return Err(refusal);
     }
-    let mut nodes = nodes.iter();
-    let node = nodes.find(|node| node.server.as_deref() == Some(server));
-    let node = node.ok_or_else(|| {
-        format!(
-            "The cluster has no node with the server {server}. It may have left: reload the page."
-        )
-    })?;
+    let node = node_with(found, server)?;
     let (group, step) = step(found, node)?;
     let checks = before_resize(&ResizeContext {
         cluster: &target.cluster,
@@ -186,8 +180,11 @@ fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String>
     })
 }
 
-/// Returns the step that removes a node and the group of the node, or why the node cannot be chosen.
-fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), String> {
+/// Returns the step that removes a node and the group of the node.
+///
+/// # Errors
+/// Why the node cannot be chosen, as a sentence.
+pub fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), String> {
     let target = &found.target;
     if target.cut.is_some() || found.nodes.cut.is_some() {
         return Err(
@@ -245,8 +242,22 @@ fn surplus(found: &Found, group: &NodeGroup) -> Option<String> {
     })
 }
 
+/// Returns the node with this server.
+///
+/// # Errors
+/// That there is none, as a sentence.
+pub fn node_with<'f>(found: &'f Found, server: &str) -> Result<&'f Node, String> {
+    let mut nodes = found.nodes.items.iter();
+    let node = nodes.find(|node| node.server.as_deref() == Some(server));
+    node.ok_or_else(|| {
+        format!(
+            "The cluster has no node with the server {server}. It may have left: reload the page."
+        )
+    })
+}
+
 /// Returns the name of a node, which is typed to remove it.
-fn name_of<'n>(node: &'n Node, server: &'n str) -> &'n str {
+pub fn name_of<'n>(node: &'n Node, server: &'n str) -> &'n str {
     let name = node.name.as_deref();
     name.filter(|name| !name.is_empty()).unwrap_or(server)
 }

@@ -43,7 +43,7 @@ async fn cloud(status: &str, nodes: u32) -> ChangingMagnum {
 async fn shown(magnum: &ChangingMagnum, role: &str, nodes: InKubernetes) -> ClusterNodes {
     let viewer = magnum.viewer("ada", &[role, "reader"]);
     let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
-    view(&found, &viewer, nodes)
+    view(&found, &viewer, nodes, &Ok(None))
 }
 
 async fn removed(magnum: &ChangingMagnum, role: &str, server: &str, typed: &str) -> ChangeOutcome {

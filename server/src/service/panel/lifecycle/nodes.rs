@@ -1,5 +1,5 @@
 //! Nodes of clusters.
-use super::outcomes::{of_change, outcome_of_change};
+use super::outcomes::{accepted, change, of_change, outcome_of_change};
 use crate::{
     caller::audit,
     service::{
@@ -38,18 +38,79 @@ impl NodeOperations for PanelService {
         reason: String,
     ) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        // the name may be of another node by then, the server is not
-        let target = format!("{typed} ({server})");
+        let running = lifecycle::running_replacement(services, caller, cluster).await;
+        let running = running.ok().flatten();
+        let (action, target) = match running.filter(|running| running.server == server) {
+            Some(running) => (
+                lifecycle::REPLACE,
+                running.at(lifecycle::Stage::Remove).to_string(),
+            ),
+            // the name may be of another node by then, the server is not
+            None => (REMOVE, format!("{typed} ({server})")),
+        };
         let entry = Change {
             cluster,
-            action: REMOVE,
+            action,
             target: &target,
             reason: Some(&reason),
         };
         let work = lifecycle::remove_node(services, caller, cluster, &server, &typed);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
-        audit::record(caller, REMOVE, cluster, &target, outcome);
+        audit::record(caller, action, cluster, &target, outcome);
         self.ui(answer)
+    }
+
+    async fn review_node_replacement(
+        &self,
+        cluster: Uuid,
+        server: String,
+    ) -> Result<NodeGroupReview, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        self.ui(lifecycle::review_replacement(services, caller, cluster, &server).await)
+    }
+
+    async fn replace_node(
+        &self,
+        cluster: Uuid,
+        server: String,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let action = lifecycle::REPLACE;
+        let planned = lifecycle::planned_replacement(services, caller, cluster, &server).await;
+        let wanted = match planned {
+            Ok(wanted) => wanted,
+            Err(error) => return self.audited(action, cluster, &server, Err(error)),
+        };
+        let target = wanted.to_string();
+        let entry = Change {
+            cluster,
+            action,
+            target: &target,
+            reason: Some(&reason),
+        };
+        let work = lifecycle::start_replacement(services, caller, cluster, &wanted);
+        let answer = self.journalled(entry, work, of_change).await;
+        let outcome = outcome_of_change(&answer);
+        audit::record(caller, action, cluster, &target, outcome);
+        self.ui(answer)
+    }
+
+    async fn stop_node_replacement(&self, cluster: Uuid) -> Result<(), UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let action = lifecycle::REPLACE;
+        let running = match lifecycle::running_replacement(services, caller, cluster).await {
+            Ok(Some(running)) => running.at(lifecycle::Stage::Stop),
+            // it is stopped
+            Ok(None) => return Ok(()),
+            Err(error) => return self.audited(action, cluster, "", Err(error)),
+        };
+        let target = running.to_string();
+        let work = lifecycle::stop_replacement(services, caller, cluster);
+        let answer = self
+            .journalled(change(cluster, action, &target), work, accepted)
+            .await;
+        self.audited(action, cluster, &target, answer)
     }
 }

@@ -1,0 +1,55 @@
+//! Requests of one kind, from which a change of several steps is resumed.
+use super::{
+    content::RequestContent,
+    page::{no_journals, unreadable},
+};
+use crate::service::{
+    error::ServiceError,
+    lifecycle::{access::MagnumAccess, viewer::Viewer},
+};
+use portico_store::{JournalEntry, JournalKey, JournalSource};
+use std::collections::BTreeSet;
+use uuid::Uuid;
+
+/// Maximum number of entries that are looked through.
+const MAX_ENTRIES: u32 = 500;
+
+/// Returns the requests with an action among the newest entries of a cluster's journal, the newest first,
+/// each with its last outcome. The request with the ID `except` is left out.
+///
+/// # Errors
+/// `Unavailable` if there are no journals, or they cannot be read.
+pub async fn requests(
+    access: &MagnumAccess,
+    viewer: &Viewer,
+    cluster: Uuid,
+    action: &str,
+    except: Option<&str>,
+) -> Result<Vec<RequestContent>, ServiceError> {
+    let Some(store) = access.feeds.journal().store() else {
+        return Err(no_journals());
+    };
+    let key = JournalKey {
+        project_id: viewer.project_id().to_owned(),
+        cluster,
+    };
+    let list = store.cluster_journal().list(&key, None, MAX_ENTRIES).await;
+    let entries = list.map_err(|error| unreadable(&error))?;
+    Ok(of(&entries, action, except))
+}
+
+/// Returns the requests of entries, of which the newest are first.
+pub fn of(entries: &[JournalEntry], action: &str, except: Option<&str>) -> Vec<RequestContent> {
+    // a request has an entry before it is sent and one with its outcome
+    let mut seen: BTreeSet<String> = except.map(str::to_owned).into_iter().collect();
+    entries
+        .iter()
+        .filter(|entry| entry.source == JournalSource::Request)
+        .filter_map(|entry| serde_json::from_str::<RequestContent>(&entry.content).ok())
+        .filter(|request| request.action == action)
+        .filter(|request| match &request.request_id {
+            Some(id) => seen.insert(id.clone()),
+            None => true,
+        })
+        .collect()
+}
