@@ -1,5 +1,7 @@
-//! The nodes of a cluster: their servers, what Kubernetes reports about them, and the removal of one.
-mod removal;
+//! The nodes of a cluster: their servers, what Kubernetes reports about them, and the removal and the
+//! replacement of one.
+mod form;
+mod replacement;
 mod state;
 mod table;
 
@@ -72,8 +74,9 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
                 <div class="mb-4"><Banner tone>{text}</Banner></div>
             }).collect_view()}
         </div>
+        {replacement::card(state)}
         {table::card(state)}
-        {move || state.chosen.get().map(|chosen| removal::card(state, chosen))}
+        {move || state.chosen.get().map(|chosen| form::card(state, chosen))}
         <div class="mt-4" role="status" data-part="outcome">
             {move || state.outcome.get().map(|answer| change::outcome(answer, cluster, &project))}
         </div>

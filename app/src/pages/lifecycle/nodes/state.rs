@@ -1,15 +1,28 @@
-//! The state of the page: the nodes, the filter, and the node that is to be removed with its review.
+//! The state of the page: the nodes, the filter, and the node that is to be removed or replaced, with the
+//! review.
 use crate::{
-    api::cluster_nodes::{get_cluster_nodes, remove_node, review_node_removal},
+    api::cluster_nodes::{
+        get_cluster_nodes, remove_node, replace_node, review_node_removal, review_node_replacement,
+        stop_node_replacement,
+    },
     error::UiError,
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
 use uuid::Uuid;
 
-/// The node that is to be removed.
+/// What is done with a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    Remove,
+    /// Adds another node first; the removal is confirmed later.
+    Replace,
+}
+
+/// The node that is to be removed or replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
+    pub verb: Verb,
     /// The ID of its server.
     pub server: String,
     /// What is typed to confirm.
@@ -32,6 +45,8 @@ pub struct NodesState {
     pub typed: RwSignal<String>,
     pub reason: RwSignal<String>,
     pub is_sending: RwSignal<bool>,
+    /// Why a replacement was not stopped.
+    pub stop_failure: RwSignal<Option<UiError>>,
     /// What came of the last request.
     pub outcome: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
     is_reading: StoredValue<bool>,
@@ -49,12 +64,13 @@ impl NodesState {
             typed: RwSignal::new(String::new()),
             reason: RwSignal::new(String::new()),
             is_sending: RwSignal::new(false),
+            stop_failure: RwSignal::new(None),
             outcome: RwSignal::new(None),
             is_reading: StoredValue::new(false),
         }
     }
 
-    /// Reads the nodes, and reviews the removal again if one is open.
+    /// Reads the nodes, and reviews the change again if its form is open.
     pub fn read(self) {
         let was_reading = self
             .is_reading
@@ -80,7 +96,7 @@ impl NodesState {
         });
     }
 
-    /// Opens the form that removes a node.
+    /// Opens the form of a change.
     pub fn choose(self, chosen: Chosen) {
         self.typed.set(String::new());
         self.reason.set(String::new());
@@ -96,20 +112,23 @@ impl NodesState {
         let _ = self.review.try_set(None);
     }
 
-    fn server(self) -> Option<String> {
-        let chosen = self.chosen.try_get_untracked().flatten()?;
-        Some(chosen.server)
+    fn chosen_now(self) -> Option<Chosen> {
+        self.chosen.try_get_untracked().flatten()
     }
 
     fn review_now(self) {
-        let Some(server) = self.server() else {
+        let Some(chosen) = self.chosen_now() else {
             return;
         };
-        let asked = review_node_removal(self.cluster, server.clone());
+        let (cluster, server) = (self.cluster, chosen.server.clone());
         leptos::task::spawn_local(async move {
-            let answer = Some(asked.await);
+            let answer = match chosen.verb {
+                Verb::Remove => review_node_removal(cluster, server).await,
+                Verb::Replace => review_node_replacement(cluster, server).await,
+            };
+            let answer = Some(answer);
             // another node was chosen meanwhile, or the form was closed
-            if self.server().as_ref() != Some(&server) {
+            if self.chosen_now().as_ref() != Some(&chosen) {
                 return;
             }
             if self.review.try_get_untracked() != Some(answer.clone()) {
@@ -118,18 +137,20 @@ impl NodesState {
         });
     }
 
-    /// Returns whether the chosen node may be removed now. Tracks.
+    /// Returns whether the change may be sent now. Tracks.
     pub fn can_be_sent(self) -> bool {
         let chosen = self.chosen.get();
-        let is_confirmed =
-            chosen.is_some_and(|chosen| self.typed.with(|typed| typed.trim() == chosen.name));
+        let is_confirmed = chosen.is_some_and(|chosen| match chosen.verb {
+            Verb::Remove => self.typed.with(|typed| typed.trim() == chosen.name),
+            Verb::Replace => true,
+        });
         let is_permitted = self
             .review
             .with(|review| matches!(review, Some(Ok(review)) if review.can_be_sent()));
         is_confirmed && is_permitted && !self.is_sending.get()
     }
 
-    /// Removes the chosen node.
+    /// Sends the change of the chosen node.
     pub fn send(self) {
         if !untrack(|| self.can_be_sent()) {
             return;
@@ -140,15 +161,37 @@ impl NodesState {
         self.is_sending.set(true);
         self.outcome.set(None);
         let reason = self.reason.get_untracked();
-        let asked = remove_node(self.cluster, chosen.server, chosen.name, reason);
+        let Chosen {
+            verb, server, name, ..
+        } = chosen;
+        let cluster = self.cluster;
         leptos::task::spawn_local(async move {
-            let answer = asked.await;
+            let answer = match verb {
+                Verb::Remove => remove_node(cluster, server, name, reason).await,
+                Verb::Replace => replace_node(cluster, server, reason).await,
+            };
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);
             let _ = self.is_sending.try_set(false);
             let _ = self.outcome.try_set(Some(answer));
             if is_accepted {
                 self.close();
             }
+            self.read();
+        });
+    }
+
+    /// Stops the replacement that was begun.
+    pub fn stop(self) {
+        if self.is_sending.get_untracked() {
+            return;
+        }
+        self.is_sending.set(true);
+        self.stop_failure.set(None);
+        let asked = stop_node_replacement(self.cluster);
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let _ = self.is_sending.try_set(false);
+            let _ = self.stop_failure.try_set(answer.err());
             self.read();
         });
     }

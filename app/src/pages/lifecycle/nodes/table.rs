@@ -1,5 +1,5 @@
 //! The table of nodes with its filter.
-use super::state::{Chosen, NodesState};
+use super::state::{Chosen, NodesState, Verb};
 use crate::{
     components::Age,
     context::use_session,
@@ -144,13 +144,25 @@ fn row(state: NodesState, project: &str, node: ClusterNode) -> AnyView {
     };
     let or_dash = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let (condition, version, age) = of_kubernetes(node.kubernetes.as_ref());
-    let can_be_drained = node.kubernetes.is_some();
-    let action = action(
+    let chosen = |verb| {
+        node.server.clone().map(|server| Chosen {
+            verb,
+            server,
+            name: shown_name.clone(),
+            can_be_drained: node.kubernetes.is_some(),
+        })
+    };
+    let replace = action(
         state,
-        &shown_name,
-        node.server.clone(),
-        node.removal_refusal,
-        can_be_drained,
+        "Replace",
+        chosen(Verb::Replace),
+        node.replacement_refusal.clone(),
+    );
+    let remove = action(
+        state,
+        "Remove",
+        chosen(Verb::Remove),
+        node.removal_refusal.clone(),
     );
     let addresses = node.addresses.into_iter();
     let addresses = addresses.map(|address| view! { <p><code>{address}</code></p> });
@@ -172,7 +184,12 @@ fn row(state: NodesState, project: &str, node: ClusterNode) -> AnyView {
             <td>{age}</td>
             <td>{addresses.collect_view()}</td>
             <td>{or_dash(node.flavor)}</td>
-            <td>{action}</td>
+            <td>
+                <span class="flex flex-wrap gap-2" role="group" aria-label=format!("Actions of {shown_name}")>
+                    {replace}
+                    {remove}
+                </span>
+            </td>
         </tr>
     }
     .into_any()
@@ -194,35 +211,27 @@ fn of_kubernetes(node: Option<&KubernetesNode>) -> (AnyView, String, AnyView) {
     (condition, version.unwrap_or_else(dash), age)
 }
 
+/// Returns a button, or why it cannot be used; nothing for a node that cannot be chosen.
 fn action(
     state: NodesState,
-    name: &str,
-    server: Option<String>,
+    label: &'static str,
+    chosen: Option<Chosen>,
     refusal: Option<String>,
-    can_be_drained: bool,
 ) -> AnyView {
-    let id = format!("removal-refusal-{}", server.as_deref().unwrap_or(name));
-    match (refusal, server) {
-        (Some(reason), _) => view! {
-            <Why id label="Remove" reason action="remove the node" />
+    match (refusal, chosen) {
+        (Some(reason), Some(chosen)) => {
+            let id = format!("{}-refusal-{}", label.to_lowercase(), chosen.server);
+            view! { <Why id label reason action="change the node" /> }.into_any()
+        }
+        (None, Some(chosen)) => view! {
+            <Button
+                label
+                kind=ButtonKind::Plain
+                small=true
+                on_click=move |_| state.choose(chosen.clone())
+            />
         }
         .into_any(),
-        (None, Some(server)) => {
-            let chosen = Chosen {
-                server,
-                name: name.to_owned(),
-                can_be_drained,
-            };
-            view! {
-                <Button
-                    label="Remove"
-                    kind=ButtonKind::Plain
-                    small=true
-                    on_click=move |_| state.choose(chosen.clone())
-                />
-            }
-            .into_any()
-        }
-        (None, None) => ().into_any(),
+        (_, None) => "–".into_any(),
     }
 }

@@ -1,6 +1,6 @@
-//! The form that removes a node, with its review.
+//! The form that removes or replaces a node, with its review.
 use super::{
-    state::{Chosen, NodesState},
+    state::{Chosen, NodesState, Verb},
     table::in_kubernetes,
 };
 use crate::{
@@ -13,7 +13,21 @@ use leptos::prelude::*;
 
 pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     let project = use_session().project.get_untracked();
-    let title = format!("Remove {}", chosen.name);
+    let is_removal = chosen.verb == Verb::Remove;
+    let (title, label, class, part) = match chosen.verb {
+        Verb::Remove => (
+            format!("Remove {}", chosen.name),
+            "Remove the node",
+            "btn btn-danger",
+            "removal",
+        ),
+        Verb::Replace => (
+            format!("Replace {}", chosen.name),
+            "Add the new node",
+            "btn btn-primary",
+            "replacing",
+        ),
+    };
     let drain = in_kubernetes(&project, state.cluster, &chosen.name);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -21,31 +35,31 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     };
     let is_reviewing = Memo::new(move |_| state.review.with(Option::is_none));
     view! {
-        <div class="mt-4" data-part="removal">
+        <div class="mt-4" data-part=part>
             <Card title>
                 <form class="form-groups" on:submit=submit>
-                    {chosen.can_be_drained.then(|| view! {
+                    {(is_removal && chosen.can_be_drained).then(|| view! {
                         <Banner tone=Tone::Info>
                             "Drain the node first, on " <a href=drain>"its page in Kubernetes"</a>
                             ": its pods then move as their budgets permit."
                         </Banner>
                     })}
                     <p class="text-muted" role="status">
-                        {move || is_reviewing.get().then_some("Checking the removal…")}
+                        {move || is_reviewing.get().then_some("Checking the change…")}
                     </p>
                     {move || state.review.get().map(|review| match review {
                         Ok(review) => node_groups::reviewed(review),
                         Err(error) => view! { <InlineError error /> }.into_any(),
                     })}
-                    {typed_name(state, chosen.name)}
+                    {is_removal.then(|| typed_name(state, chosen.name))}
                     {reason(state)}
                     <div class="flex flex-wrap gap-2">
                         <button
                             type="submit"
-                            class="btn btn-danger"
+                            class=class
                             disabled=move || !state.can_be_sent()
                         >
-                            "Remove the node"
+                            {label}
                         </button>
                         <Button
                             label="Cancel"
@@ -54,7 +68,7 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                         />
                     </div>
                     <p class="visually-hidden" role="status">
-                        {move || state.is_sending.get().then_some("The removal is being sent.")}
+                        {move || state.is_sending.get().then_some("The change is being sent.")}
                     </p>
                 </form>
             </Card>

@@ -1,0 +1,124 @@
+//! How far the replacement of a node is. The page only shows what the server finds out, so that it continues
+//! wherever it is opened.
+use super::{
+    state::{Chosen, NodesState, Verb},
+    table::in_kubernetes,
+};
+use crate::{
+    components::InlineError,
+    context::use_session,
+    ui::{Button, ButtonKind, Card, Status, Tone},
+};
+use leptos::prelude::*;
+use portico_domain::panel::lifecycle::{NodeReplacement, ReplacementStage};
+
+/// Returns the card of the replacement; nothing if none is running.
+pub fn card(state: NodesState) -> AnyView {
+    let project = use_session().project.get_untracked();
+    let shown = Memo::new(move |_| {
+        state.shown.with(|shown| {
+            let shown = shown.as_ref()?;
+            let replacement = shown.replacement.clone()?;
+            let mut nodes = shown.nodes.iter();
+            let old = nodes.find(|node| node.server.as_ref() == Some(&replacement.server));
+            let can_be_drained = old.is_some_and(|node| node.kubernetes.is_some());
+            Some((replacement, can_be_drained))
+        })
+    });
+    view! {
+        <div aria-live="polite">
+            {move || shown.get().map(|(replacement, can_be_drained)| {
+                content(state, &project, replacement, can_be_drained)
+            })}
+        </div>
+    }
+    .into_any()
+}
+
+fn content(
+    state: NodesState,
+    project: &str,
+    replacement: NodeReplacement,
+    can_be_drained: bool,
+) -> AnyView {
+    let NodeReplacement {
+        name,
+        server,
+        group,
+        stage,
+        text,
+    } = replacement;
+    let title = format!("Replacement of {name}");
+    let steps = [
+        (ReplacementStage::Adding, format!("A new node in {group}")),
+        (
+            ReplacementStage::NotReady,
+            "The new node is ready".to_owned(),
+        ),
+        (
+            ReplacementStage::WaitingForYou,
+            format!("Drain and confirm: {name}"),
+        ),
+        (ReplacementStage::Removing, format!("{name} leaves")),
+    ];
+    let steps = steps.map(|(step, text)| step_line(step, stage, text));
+    let is_waiting = stage == ReplacementStage::WaitingForYou;
+    let drain = (is_waiting && can_be_drained).then(|| {
+        let href = in_kubernetes(project, state.cluster, &name);
+        view! { <a class="btn" href=href>"Drain the old node"</a> }
+    });
+    let chosen = Chosen {
+        verb: Verb::Remove,
+        server,
+        name,
+        can_be_drained,
+    };
+    let remove = is_waiting.then(|| {
+        view! {
+            <Button
+                label="Remove the old node"
+                kind=ButtonKind::Plain
+                on_click=move |_| state.choose(chosen.clone())
+            />
+        }
+    });
+    view! {
+        <div class="mb-4" data-part="replacement">
+            <Card title>
+                <div class="grid grid-cols-1 gap-3">
+                    <ol class="notes" aria-label="Steps">{steps.into_iter().collect_view()}</ol>
+                    <p>{text}</p>
+                    <p class="text-muted">
+                        "This page reads the state every few seconds while it is open. You may leave it: it \
+                         continues here when it is opened again."
+                    </p>
+                    <div class="flex flex-wrap gap-2">
+                        {drain}
+                        {remove}
+                        <Button
+                            label="Stop the replacement"
+                            kind=ButtonKind::Plain
+                            busy=state.is_sending
+                            on_click=move |_| state.stop()
+                        />
+                    </div>
+                    {move || state.stop_failure.get().map(|error| view! { <InlineError error /> })}
+                </div>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+/// Returns a step with its state, when the replacement is at `now`.
+fn step_line(step: ReplacementStage, now: ReplacementStage, text: String) -> AnyView {
+    let (tone, state) = match step.cmp(&now) {
+        std::cmp::Ordering::Less => (Tone::Ok, "Done"),
+        std::cmp::Ordering::Equal if step == ReplacementStage::WaitingForYou => {
+            (Tone::Warn, "Waiting for you")
+        }
+        std::cmp::Ordering::Equal => (Tone::Info, "Running"),
+        std::cmp::Ordering::Greater => (Tone::Idle, "Later"),
+    };
+    view! { <li>{text}" " <Status tone text=state /></li> }.into_any()
+}
