@@ -68,7 +68,9 @@ test("the nodes of a cluster are listed with group, server and state, and are fi
   await main(page).getByRole("button", { name: "Clear the filter" }).click();
   await expect(rows(page, workers)).toHaveCount(2);
   // the control plane's nodes are not chosen
-  await expect(rows(page, "default-master").locator("[aria-disabled=true]")).toContainText("Remove");
+  const refused = rows(page, "default-master").locator("[aria-disabled=true]");
+  await expect(refused.filter({ hasText: "Remove" })).toBeVisible();
+  await expect(refused.filter({ hasText: "Replace" })).toBeVisible();
   await main(page).getByRole("link", { name: "Node groups" }).click();
   await expect(title(page)).toHaveText("Node groups");
 });
@@ -102,11 +104,56 @@ test("the chosen node is removed after its name, and the journal has it", async 
   await expect(entry).toContainText("Reason: CHG-13");
 });
 
+test("a node is replaced: another tab continues, and no second replacement is begun", async ({ page, context }) => {
+  const cluster = await complete(page, unique("replace"));
+  const api = await PanelApi.inProject(page, tenant.project);
+  const before = (await nodesOf(api, cluster)).filter(({ group }) => group === workers);
+  const name = before[0]?.name ?? "";
+  await page.goto(viewOf(cluster, "nodes"));
+  await rows(page, name).getByRole("button", { name: "Replace" }).click();
+  const form = part(page, "replacing");
+  await expect(form.locator("[data-part=steps]").getByRole("listitem")).toHaveCount(2);
+  await expect(form).toContainText("(3 to 2)");
+  await isAccessible(page);
+  await form.getByRole("button", { name: "Add the new node" }).click();
+  await expect(part(page, "outcome")).toContainText("Magnum accepted the change.");
+  await page.close();
+
+  const other = await context.newPage();
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await other.goto(viewOf(cluster, "nodes"));
+  const card = part(other, "replacement");
+  await expect(card).toContainText(`Replacement of ${name}`);
+  await expect(card.getByRole("button", { name: "Remove the old node" })).toBeVisible({ timeout: 60_000 });
+  await expect(card).toContainText("Waiting for you");
+  await isAccessible(other);
+  // not begun twice, also if it is asked
+  const again = await PanelApi.inProject(other, tenant.project);
+  const body = { cluster, server: before[1]?.server, reason: "" };
+  const forced = await again.post("/api/managed_clusters/replace_node", body);
+  expect(forced.body).toContain("is being replaced");
+
+  await card.getByRole("button", { name: "Remove the old node" }).click();
+  const removal = part(other, "removal");
+  await removal.getByLabel(`Type ${name} to confirm`).fill(name);
+  await removal.getByRole("button", { name: "Remove the node" }).click();
+  await expect(part(other, "outcome")).toContainText("Magnum accepted the change.");
+  await expect(card).toHaveCount(0, { timeout: 60_000 });
+  const after = (await nodesOf(again, cluster)).filter(({ group }) => group === workers);
+  expect(after).toHaveLength(2);
+  expect(after.map((node) => node.name)).not.toContain(name);
+  await other.goto(viewOf(cluster, "journal"));
+  const entries = main(other).getByRole("listitem").filter({ hasText: `Replace the node ${name}` });
+  await expect(entries.filter({ hasText: "one node more" })).toContainText("Accepted");
+  await expect(entries.filter({ hasText: "remove it" })).toContainText("Accepted");
+});
+
 test("a reader sees the nodes and removes none, also if it is asked", async ({ page, browser }) => {
   const cluster = await complete(page, unique("reader"));
   const colleague = await createColleague(tenant, "reader");
   const other = await signedIn(browser, colleague, viewOf(cluster, "nodes"));
-  await expect(rows(other, workers).locator("[aria-disabled=true]")).toHaveCount(2);
+  // "Replace" and "Remove" of two nodes
+  await expect(rows(other, workers).locator("[aria-disabled=true]")).toHaveCount(4);
   const api = await PanelApi.inProject(other, tenant.project);
   const [node] = (await nodesOf(api, cluster)).filter(({ group }) => group === workers);
   const body = { cluster, server: node?.server, typed: node?.name, reason: "" };

@@ -53,7 +53,7 @@ fn content(
         (ReplacementStage::Adding, format!("A new node in {group}")),
         (
             ReplacementStage::NotReady,
-            "The new node is ready".to_owned(),
+            "The new node is ready in Kubernetes, where that is known".to_owned(),
         ),
         (
             ReplacementStage::WaitingForYou,

@@ -232,6 +232,6 @@ fn action(
             />
         }
         .into_any(),
-        (_, None) => "–".into_any(),
+        (_, None) => ().into_any(),
     }
 }

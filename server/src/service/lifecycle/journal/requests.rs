@@ -53,3 +53,39 @@ pub fn of(entries: &[JournalEntry], action: &str, except: Option<&str>) -> Vec<R
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+    use serde_json::json;
+
+    fn entry(action: &str, id: &str, outcome: &str) -> JournalEntry {
+        let content = json!({"action": action, "target": id, "user_id": "ada", "user_name": "ada",
+                             "request_id": id, "outcome": outcome});
+        JournalEntry {
+            sequence: 1,
+            at: Timestamp::UNIX_EPOCH,
+            source: JournalSource::Request,
+            content: content.to_string(),
+            hash: String::new(),
+        }
+    }
+
+    #[test]
+    fn a_request_has_its_last_outcome_and_the_own_one_is_left_out() {
+        let entries = [
+            entry("replace_node", "own", "sending"),
+            entry("replace_node", "req-2", "refused"),
+            entry("resize_node_group", "req-3", "accepted"),
+            entry("replace_node", "req-2", "sending"),
+            entry("replace_node", "req-1", "accepted"),
+        ];
+        let found = of(&entries, "replace_node", Some("own"));
+        let found: Vec<_> = found
+            .iter()
+            .map(|request| (request.target.as_str(), request.outcome.may_have_effect()))
+            .collect();
+        assert_eq!(found, [("req-2", false), ("req-1", true)]);
+    }
+}

@@ -5,6 +5,9 @@
 //! later continues. A start is recorded before it is sent, and is refused if another one is recorded, so
 //! that of two at the same time none or one is sent. Each request has the absolute size of the group: one
 //! that is repeated changes nothing.
+#[cfg(test)]
+mod tests;
+
 use super::{kubernetes::InKubernetes, reading::Found, removal::DELETING};
 use crate::service::{
     error::ServiceError,
@@ -216,7 +219,12 @@ fn stage(
             return (ReplacementStage::NotReady, text);
         }
     }
-    let text = format!("The new node is there. Drain {name}, then remove it.");
+    let ready = if in_kubernetes.note.is_none() {
+        "The new node is ready."
+    } else {
+        "The server of the new node is there. Check that it is ready in Kubernetes."
+    };
+    let text = format!("{ready} Drain {name}, then remove it.");
     (ReplacementStage::WaitingForYou, text)
 }
 

@@ -12,17 +12,17 @@ use portico_domain::panel::{
 };
 use serde_json::{Value, json};
 
-const ONE: &str = "11111111-0000-4000-8000-000000000001";
-const TWO: &str = "11111111-0000-4000-8000-000000000002";
-const NAME: &str = "kube-x1y2z-default-worker-aaaaa";
+pub const ONE: &str = "11111111-0000-4000-8000-000000000001";
+pub const TWO: &str = "11111111-0000-4000-8000-000000000002";
+pub const NAME: &str = "kube-x1y2z-default-worker-aaaaa";
 
-fn server(id: &str, name: &str, task: Option<&str>) -> Value {
+pub fn server(id: &str, name: &str, task: Option<&str>) -> Value {
     json!({"id": id, "name": name, "status": "ACTIVE", "OS-EXT-STS:task_state": task,
            "flavor": {"id": "f"}, "metadata": {},
            "addresses": {"net": [{"addr": "10.0.0.3"}]}})
 }
 
-fn servers() -> Vec<Value> {
+pub fn servers() -> Vec<Value> {
     vec![
         server(ONE, NAME, None),
         server(TWO, "kube-x1y2z-default-worker-bbbbb", None),
@@ -31,7 +31,7 @@ fn servers() -> Vec<Value> {
 }
 
 /// Magnum with a cluster that has this number of nodes, and Nova with two servers of it.
-async fn cloud(status: &str, nodes: u32) -> ChangingMagnum {
+pub async fn cloud(status: &str, nodes: u32) -> ChangingMagnum {
     let mut cluster = cluster("shop", status);
     cluster["node_count"] = json!(nodes);
     let magnum = ChangingMagnum::start(vec![cluster], |request, _| {
@@ -52,7 +52,7 @@ async fn removed(magnum: &ChangingMagnum, role: &str, server: &str, typed: &str)
     sent.unwrap().outcome
 }
 
-fn reason(outcome: ChangeOutcome) -> String {
+pub fn reason(outcome: ChangeOutcome) -> String {
     match outcome {
         ChangeOutcome::Refused { reason, .. } => reason,
         other => panic!("not refused: {other:?}"),
