@@ -60,7 +60,7 @@ fn the_target_of_a_request_is_read_as_it_was_written() {
     for stage in [Stage::Add, Stage::Remove, Stage::Stop] {
         let mut written = replacement(stage, ONE);
         written.name = "a name with spaces".to_owned();
-        assert_eq!(written.to_string().parse(), Ok(written));
+        assert_eq!(written.to_string().parse::<Replacement>(), Ok(written));
     }
     for text in ["", "add", "add s g 2", "add s g two n", "grow s g 2 n"] {
         assert_eq!(text.parse::<Replacement>(), Err(()), "{text}");
