@@ -266,6 +266,9 @@ fn steps_of(found: &Found, group: &NodeGroup, replacement: &Replacement) -> Resu
         let texts: Vec<_> = problems.into_iter().map(|one| one.message).collect();
         texts.join(" ")
     })?;
+    if let Some(difference) = plan.immutable.first() {
+        return Err(difference.remedy.clone());
+    }
     let chosen = ChosenNode {
         server: replacement.server.clone(),
         name: replacement.name.clone(),
