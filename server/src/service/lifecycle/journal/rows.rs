@@ -111,7 +111,7 @@ fn changes_magnum(request: &RequestContent) -> bool {
         "protect_cluster",
         "unprotect_cluster",
     ];
-    !own.contains(&request.action.as_str())
+    !own.contains(&request.action.as_str()) && !nodes::is_stop(request)
 }
 
 fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str)>) -> Timeline {

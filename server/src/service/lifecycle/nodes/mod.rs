@@ -9,5 +9,5 @@ mod tests;
 
 pub use reading::nodes;
 pub use removal::{remove, review};
-pub use replacement::{REPLACE, Replacement, Stage};
+pub use replacement::{REPLACE, Replacement, Stage, is_stop};
 pub use replacing::{planned, review as review_replacement, running, start, stop};

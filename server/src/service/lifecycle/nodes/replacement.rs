@@ -143,6 +143,12 @@ pub fn of_requests(requests: &[RequestContent]) -> Option<Replacement> {
     sent.next().filter(|last| last.stage != Stage::Stop)
 }
 
+/// Returns whether a request only stops a replacement, which changes nothing in Magnum.
+pub fn is_stop(request: &RequestContent) -> bool {
+    let target = request.target.parse::<Replacement>();
+    request.action == REPLACE && target.is_ok_and(|target| target.stage == Stage::Stop)
+}
+
 /// Returns whether the old node of a replacement is still there.
 pub fn is_running(found: &Found, replacement: &Replacement) -> bool {
     let mut nodes = found.nodes.items.iter();

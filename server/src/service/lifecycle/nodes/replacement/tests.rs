@@ -1,5 +1,5 @@
 //! Replacements, with Magnum and Nova inside of the test.
-use super::{Replacement, Stage, of_requests, progress};
+use super::{Replacement, Stage, is_stop, of_requests, progress};
 use crate::service::lifecycle::{
     changing_magnum::{CLUSTER, ChangingMagnum},
     journal::{RequestContent, RequestOutcome},
@@ -91,6 +91,7 @@ fn a_replacement_is_open_until_it_is_stopped_and_a_refused_request_has_no_effect
     let requests = [accepted(&of_remove), accepted(&of_add)];
     assert_eq!(of_requests(&requests), Some(remove));
     assert_eq!(of_requests(&[accepted(&of_stop), accepted(&of_add)]), None);
+    assert!(is_stop(&accepted(&of_stop)) && !is_stop(&accepted(&of_add)));
 }
 
 #[tokio::test]
