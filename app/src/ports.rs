@@ -31,15 +31,7 @@ pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
 pub trait Panel:
-    Objects
-    + Manifests
-    + Creation
-    + Lifecycle
-    + ClusterCare
-    + NodeOperations
-    + Templates
-    + Send
-    + Sync
+    Objects + Manifests + Creation + Lifecycle + ClusterCare + NodeOperations + Templates + Send + Sync
 {
     /// Returns the session; makes no request.
     fn session(&self) -> SessionView;

@@ -3,7 +3,7 @@
 use crate::creation::new_template;
 use crate::gateway::signed_in;
 use crate::panel::Panel;
-use crate::tenant::{DRIVERS, Tenant, cluster, create, json};
+use crate::tenant::{Tenant, cluster, create, json};
 use portico_openstack::magnum::NewClusterTemplate;
 use portico_testkit::{CommandOutput, Person};
 use serde_json::Value;
@@ -100,10 +100,7 @@ async fn story_a_cluster_is_changed_upgraded_and_deleted_and_its_journal_has_eve
     Tenant::run(|tenant| async move {
         let mut panel = Panel::sign_in(&tenant).await;
         let signed_in = timeout(COMMAND_TIMEOUT, signed_in(&tenant, &mut panel)).await;
-        let mut person = signed_in.expect("the sign-in ends");
-        for (name, value) in DRIVERS {
-            person.set(name, value);
-        }
+        let person = signed_in.expect("the sign-in ends");
         let name = tenant.name("day-two");
         let words = create(&name, &["--masters", "1", "--wait"]);
         change(&person, &words, "CHG-1").await;

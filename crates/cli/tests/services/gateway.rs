@@ -1,6 +1,6 @@
 //! `portico cluster` with the session of `portico login`: Portico calls Magnum, and the journal has it.
 use crate::panel::Panel;
-use crate::tenant::{FULL, Tenant, cluster};
+use crate::tenant::{DRIVERS, FULL, Tenant, cluster};
 use portico_openstack::magnum::Status;
 use portico_testkit::Person;
 use reqwest::StatusCode;
@@ -10,7 +10,10 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// Returns a machine that has signed in at the gateway, and nothing else.
 pub async fn signed_in(tenant: &Tenant, panel: &mut Panel) -> Person {
-    let person = Person::new().unwrap();
+    let mut person = Person::new().unwrap();
+    for (name, value) in DRIVERS {
+        person.set(name, value);
+    }
     let url = tenant.env.get("PORTICO_URL").unwrap();
     let mut words = vec!["login", "--device", url];
     if let Some(file) = tenant.env.optional("PORTICO_CA_FILE") {

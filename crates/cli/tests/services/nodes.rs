@@ -12,7 +12,7 @@ async fn servers(tenant: &Tenant, name: &str, group: &str) -> BTreeSet<String> {
     let nodes = nodes.as_array().unwrap().iter();
     nodes
         .map(|node| {
-            assert_eq!(node["status"], "ACTIVE", "{node}");
+            assert_eq!(node["status"], "ACTIVE", "{node} {}", ran.err);
             assert_eq!(node["addresses"].as_array().unwrap().len(), 1, "{node}");
             node["server_id"].as_str().unwrap().to_owned()
         })

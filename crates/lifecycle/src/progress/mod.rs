@@ -58,6 +58,10 @@ struct Record {
     ended: Option<Timestamp>,
 }
 
+/// How long after a deletion of a cluster whose deletion has failed the same state counts as a second
+/// failure: Magnum's periodic tasks touch the record of the first one, before the conductor begins.
+const SECOND_FAILURE_DELAY: SignedDuration = SignedDuration::from_secs(5);
+
 /// The course of one operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
@@ -210,6 +214,8 @@ impl Progress {
             }
             Followed::Deletion { before } => {
                 let is_second = before.status.is_deletion() && Mark::of(cluster) != *before;
+                let elapsed = snapshot.at.duration_since(self.accepted_at);
+                let is_second = is_second && elapsed >= SECOND_FAILURE_DELAY;
                 cluster.status != before.status || is_second
             }
         }

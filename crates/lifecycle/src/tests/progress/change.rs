@@ -271,3 +271,22 @@ fn a_change_that_fails_or_loses_its_cluster_ends() {
     Poll::missing().seen_by(&mut progress, 6);
     assert_eq!(report(&progress, 7).outcome, Outcome::Disappeared);
 }
+
+#[test]
+fn a_record_that_is_touched_before_the_conductor_begins_is_not_a_second_failure() {
+    let failed = Poll::of("DELETE_FAILED", -60);
+    let before = Mark::of(failed.cluster.as_ref().unwrap());
+    let followed = Followed::Deletion { before };
+    let mut progress = Progress::new(followed, Family::Complete, at(0));
+    // a periodic task of Magnum has saved the record
+    Poll::of("DELETE_FAILED", 1).seen_by(&mut progress, 1);
+    assert_ne!(progress.outcome(at(1)), Outcome::Failed);
+    Poll::of("DELETE_IN_PROGRESS", 2).seen_by(&mut progress, 2);
+    Poll::missing().seen_by(&mut progress, 4);
+    assert_eq!(progress.outcome(at(4)), Outcome::Succeeded);
+    // control case: it stays failed
+    let before = Mark::of(failed.cluster.as_ref().unwrap());
+    let mut progress = Progress::new(Followed::Deletion { before }, Family::Complete, at(0));
+    Poll::of("DELETE_FAILED", 1).seen_by(&mut progress, 6);
+    assert_eq!(progress.outcome(at(6)), Outcome::Failed);
+}

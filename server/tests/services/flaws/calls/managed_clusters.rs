@@ -58,6 +58,24 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/change_node_group",
             json!({ "cluster": cluster, "change": resize, "reason": "" }),
         ),
+        unavailable(reads("/api/managed_clusters/nodes", one.clone())),
+        unavailable(reads(
+            "/api/managed_clusters/review_node_removal",
+            json!({ "cluster": cluster, "server": attempt }),
+        )),
+        changes(
+            "/api/managed_clusters/remove_node",
+            json!({ "cluster": cluster, "server": attempt, "typed": "node-1", "reason": "" }),
+        ),
+        unavailable(reads(
+            "/api/managed_clusters/review_node_replacement",
+            json!({ "cluster": cluster, "server": attempt }),
+        )),
+        changes(
+            "/api/managed_clusters/replace_node",
+            json!({ "cluster": cluster, "server": attempt, "reason": "" }),
+        ),
+        changes("/api/managed_clusters/stop_node_replacement", one.clone()),
         unavailable(reads(
             "/api/managed_clusters/journal",
             json!({ "cluster": cluster, "before": null }),
