@@ -234,7 +234,7 @@ async fn case_54_a_template_in_use_is_not_deleted_and_its_clusters_are_named() {
     assert!(reason(outcome.unwrap()).contains("used by shop"));
     assert!(magnum.calls().is_empty());
     magnum.clear();
-    let outcome = send_deletion(&magnum.clients, &ada, template(), "smal").await;
+    let outcome = send_deletion(&magnum.clients, &ada, template(), "smaller").await;
     assert!(reason(outcome.unwrap()).contains("typed name"));
     assert!(magnum.calls().is_empty());
     let outcome = send_deletion(&magnum.clients, &ada, template(), "small").await;
