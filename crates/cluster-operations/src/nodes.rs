@@ -166,6 +166,12 @@ fn by_address<'a, 's>(
     found
 }
 
+/// Returns the name of a server's flavor, or else its ID.
+fn flavor_of(server: &Server) -> Option<String> {
+    let flavor = server.flavor.as_ref()?;
+    flavor.name.clone().or_else(|| flavor.id.clone())
+}
+
 /// Returns the group that the name of a server contains. The drivers of Cluster API name servers
 /// `<cluster>-<group>-…`.
 fn of_name<'a>(
@@ -216,7 +222,7 @@ fn node(group: Option<&NodeGroup>, server: &Server) -> Node {
         group: group.map(|group| group.summary.name.clone()),
         role: group.map(|group| group.summary.role.clone()),
         server: Some(server.id.clone()),
-        flavor: flavor.or_else(|| server.flavor.as_ref().map(|flavor| flavor.id.clone())),
+        flavor: flavor.or_else(|| flavor_of(server)),
         addresses: addresses(server).map(str::to_owned).collect(),
         status: Some(server.status.as_str().to_owned()),
         task: server.task_state.clone(),

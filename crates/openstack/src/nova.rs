@@ -147,10 +147,13 @@ pub struct Address {
     pub kind: Option<String>,
 }
 
-/// The ID of a server's flavor.
+/// A server's flavor: its ID, or from version 2.47 of Nova's API on its name.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct FlavorRef {
-    pub id: String,
+    #[serde(default)]
+    pub id: Option<String>,
+    #[serde(rename = "original_name", default)]
+    pub name: Option<String>,
 }
 
 /// The ID of an attached volume.

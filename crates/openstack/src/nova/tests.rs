@@ -50,6 +50,8 @@ async fn servers_are_those_with_the_prefix_also_where_nova_returns_more() {
              "flavor": {"id": "2", "links": []}, "created": "2026-11-21T11:13:55Z",
              "os-extended-volumes:volumes_attached": [{"id": "v1"}]},
             {"id": "2", "name": "x-prod.a-master-0", "status": "ACTIVE"},
+            {"id": "5", "name": "prod.a-node-2", "status": "ACTIVE",
+             "flavor": {"original_name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 10}},
             {"id": "3", "name": "prod.a-node-0", "status": "ERROR", "image": "",
              "fault": {"code": 500, "message": "No valid host was found."}},
             {"id": "4", "name": "prod.a-node-1", "status": "TELEPORTING"}]}),
@@ -63,13 +65,16 @@ async fn servers_are_those_with_the_prefix_also_where_nova_returns_more() {
         .unwrap()
         .items;
     let ids: Vec<_> = servers.iter().map(|one| one.id.as_str()).collect();
-    assert_eq!(ids, ["1", "3", "4"]);
+    assert_eq!(ids, ["1", "5", "3", "4"]);
+    // from version 2.47 on, a server has the name of its flavor, and no ID
+    let flavor = servers[1].flavor.as_ref().unwrap();
+    assert_eq!(flavor.name.as_deref(), Some("m1.small"));
     assert_eq!(servers[0].addresses["net"][0].address, "10.0.0.5");
     assert_eq!(servers[0].volumes[0].id, "v1");
-    let fault = servers[1].fault.as_ref().unwrap();
+    let fault = servers[2].fault.as_ref().unwrap();
     assert_eq!(fault.message, "No valid host was found.");
     assert_eq!(
-        servers[2].status,
+        servers[3].status,
         ServerStatus::Other("TELEPORTING".to_owned())
     );
     // what could be an expression of its own is not sent
