@@ -58,7 +58,7 @@ test("a node group is added, resized beyond its maximum and deleted, and the jou
   // two steps: the bounds, then the size
   await row(page, "gpu").getByRole("button", { name: "Resize" }).click();
   await main(page).getByLabel("Number of nodes").fill("3");
-  await expect(part(page, "checks")).toContainText("3 is above the maximum 2");
+  await expect(part(page, "change")).toContainText("3 nodes are above the maximum 2.");
   const send = part(page, "change").getByRole("button", { name: "Resize", exact: true });
   await expect(send).toBeDisabled();
   await main(page).getByLabel("Maximum nodes").fill("4");

@@ -56,7 +56,7 @@ test("the list leads from the clusters to a template, with its version, driver a
   await main(page).getByRole("link", { name: "Templates" }).click();
   await expect(title(page)).toHaveText("Cluster templates");
   const shown = row(page, template);
-  await expect(shown).toContainText("v1.31.0");
+  await expect(shown).toContainText("v1.31.4");
   await expect(shown).toContainText("Public, of another project");
   await expect(shown).toContainText("no cluster of this project");
   await isAccessible(page);
