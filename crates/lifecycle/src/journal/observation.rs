@@ -93,9 +93,11 @@ impl Observation {
         }
     }
 
-    /// Returns whether Magnum works on the cluster.
+    /// Returns whether Magnum works on the cluster, or on one of its node groups: while a group is deleted,
+    /// the state of the cluster stays.
     pub fn is_busy(&self) -> bool {
-        is_busy(&self.status)
+        let mut groups = self.groups.iter().flat_map(BTreeMap::values);
+        is_busy(&self.status) || groups.any(|group| is_busy(&group.status))
     }
 
     /// Returns what differs from an earlier observation, in the order in which a user wants to know it.
@@ -376,6 +378,18 @@ mod tests {
         // an observation that has seen nothing in between has both
         let both = done.differences(&before);
         assert!(both.contains(&template) && both.contains(&version));
+    }
+
+    #[test]
+    fn a_cluster_is_busy_while_one_of_its_groups_is_deleted() {
+        let mut one = observed("CREATE_COMPLETE", 2);
+        assert!(!one.is_busy());
+        let gpu = ObservedGroup {
+            status: "DELETE_IN_PROGRESS".to_owned(),
+            ..ObservedGroup::default()
+        };
+        one.groups.as_mut().unwrap().insert("gpu".to_owned(), gpu);
+        assert!(one.is_busy());
     }
 
     #[test]
