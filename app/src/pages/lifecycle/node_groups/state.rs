@@ -7,7 +7,7 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
-    ChangeOutcome, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
+    ChangeOutcome, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups, PlanLine,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -16,6 +16,9 @@ use uuid::Uuid;
 const TYPING_PAUSE: Duration = Duration::from_millis(400);
 /// How often it is looked whether the next step can be sent.
 const STEP_INTERVAL: Duration = Duration::from_secs(3);
+
+/// How often the same step is found again before the user decides what to do.
+const MAX_LOOKS: u32 = 10;
 
 /// How far a change is that was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +107,7 @@ impl Groups {
                     .unwrap_or_default(),
             }
         });
+        self.timer.cancel();
         self.texts.set(texts);
         self.review.set(None);
         self.outcome.set(None);
@@ -181,15 +185,21 @@ impl Groups {
         if !untrack(|| self.can_be_sent()) {
             return;
         }
+        let steps = self.review.with_untracked(|review| match review {
+            Some(Ok(review)) => review.steps.clone(),
+            _ => Vec::new(),
+        });
         if let Some(Ok(change)) = self.change() {
             self.outcome.set(None);
-            self.send_step(change);
+            self.send_step(change, steps);
         }
     }
 
-    fn send_step(self, change: NodeGroupChange) {
-        self.is_sending.set(true);
-        let reason = self.texts.with_untracked(|texts| texts.reason.clone());
+    /// Sends the first of the steps that were reviewed.
+    fn send_step(self, change: NodeGroupChange, steps: Vec<PlanLine>) {
+        let _ = self.is_sending.try_set(true);
+        let reason = self.texts.try_with_untracked(|texts| texts.reason.clone());
+        let reason = reason.unwrap_or_default();
         let asked = change_node_group(self.cluster, change.clone(), reason);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
@@ -200,7 +210,7 @@ impl Groups {
                 let _ = self.stage.try_set(Stage::Waiting {
                     change: change.clone(),
                 });
-                self.continue_later(change);
+                self.continue_later(change, steps, 0);
             } else {
                 let _ = self.stage.try_set(Stage::Typing);
             }
@@ -208,29 +218,51 @@ impl Groups {
         });
     }
 
-    /// Sends the next step of a change when the cluster is settled, as long as the page is open.
-    fn continue_later(self, change: NodeGroupChange) {
+    /// Sends the next step of a change when the cluster is settled, as long as the page shows the change.
+    /// The steps that were sent are not sent again: they have failed, or Magnum has not begun. `looks` is
+    /// how often this was found.
+    fn continue_later(self, change: NodeGroupChange, sent: Vec<PlanLine>, looks: u32) {
         self.timer.start(STEP_INTERVAL, move || {
+            if !self.waits_for(&change) {
+                return;
+            }
             let asked = review_node_group(self.cluster, change.clone());
             leptos::task::spawn_local(async move {
-                match asked.await {
-                    Ok(review) if review.is_busy => self.continue_later(change),
+                let answer = asked.await;
+                // the page was left, or another form was opened meanwhile
+                if !self.waits_for(&change) {
+                    return;
+                }
+                match answer {
+                    Ok(review) if review.is_busy => self.continue_later(change, sent, 0),
                     Ok(review) if review.is_done() => {
                         let group = change.group().to_owned();
                         let _ = self.stage.try_set(Stage::Done { group });
                         let _ = self.draft.try_set(None);
                         self.read();
                     }
-                    Ok(review) if review.can_be_sent() => self.send_step(change),
-                    Ok(review) => {
+                    Ok(review) if review.can_be_sent() && review.steps != sent => {
+                        self.send_step(change, review.steps);
+                    }
+                    Ok(_) | Err(_) if looks < MAX_LOOKS => {
+                        self.continue_later(change, sent, looks + 1);
+                    }
+                    answer => {
                         // it failed, or cannot go on: the user decides
                         let _ = self.stage.try_set(Stage::Typing);
-                        let _ = self.review.try_set(Some(Ok(review)));
+                        let _ = self.review.try_set(Some(answer));
                         self.read();
                     }
-                    Err(_) => self.continue_later(change),
                 }
             });
         });
+    }
+
+    /// Returns whether the page still shows a change that was sent.
+    fn waits_for(self, change: &NodeGroupChange) -> bool {
+        let waits = self.stage.try_with_untracked(
+            |stage| matches!(stage, Stage::Waiting { change: one } if one == change),
+        );
+        waits == Some(true)
     }
 }

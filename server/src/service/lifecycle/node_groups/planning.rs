@@ -96,10 +96,16 @@ pub async fn plan(
             settings_of(target, settings, labels, taints)
         }
         NodeGroupChange::Delete { group, .. } => {
-            let Some(found) = target.group(group) else {
-                // it is gone: nothing remains to be done
+            // Magnum shows the record of a deleted one for a while
+            let is_gone =
+                |group: &&NodeGroup| group.status.is_deletion() && group.status.is_complete();
+            let Some(found) = target.group(group).filter(|group| !is_gone(group)) else {
+                // nothing remains to be done
                 return Planned::default();
             };
+            if found.status.is_deletion() && found.status.is_in_progress() {
+                return Planned::of_problem(format!("{group} is being deleted already."));
+            }
             Planned {
                 plan: Plan {
                     steps: vec![group_deletion(&target.cluster, found)],

@@ -44,14 +44,28 @@ pub async fn review(
 ) -> Result<NodeGroupReview, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let (target, planned) = plan(&access.clients, &viewer, cluster, change).await?;
+    let (target, mut planned) = plan(&access.clients, &viewer, cluster, change).await?;
+    // the state of the cluster stays while a group is deleted
+    let group = target.group(change.group());
+    let is_group_busy = group.is_some_and(|group| words::is_busy(&group.status));
+    if let Some(failed) = group.filter(|group| group.status.is_failed())
+        && planned.plan.is_empty()
+        && planned.problems.is_empty()
+    {
+        let reason = failed.reason.clone().unwrap_or_default();
+        let text = format!(
+            "Magnum reports {} for {}. {reason}",
+            failed.status, failed.name
+        );
+        planned.problems.push(text.trim_end().to_owned());
+    }
     Ok(NodeGroupReview {
         steps: planned.plan.steps.iter().map(step).collect(),
         quotas: planned.quotas.iter().map(projection).collect(),
         checks: planned.checks.0.iter().map(plain_check).collect(),
         problems: planned.problems,
         notes: planned.plan.notes,
-        is_busy: words::is_busy(&target.cluster.status),
+        is_busy: words::is_busy(&target.cluster.status) || is_group_busy,
     })
 }
 
