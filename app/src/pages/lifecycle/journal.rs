@@ -179,12 +179,21 @@ fn merged(shown: &[JournalRow], read: Vec<JournalRow>) -> Vec<JournalRow> {
     let ids: HashSet<String> = read.iter().map(|row| row.id.clone()).collect();
     let mut all: Vec<_> = shown
         .iter()
-        .filter(|row| !ids.contains(&row.id))
+        .filter(|row| !ids.contains(&row.id) && !read.iter().any(|new| replaces(new, row)))
         .cloned()
-        .chain(read)
         .collect();
+    all.extend(read);
     all.sort_by_key(|row| std::cmp::Reverse(row.at));
     all
+}
+
+/// Returns whether a row has the outcome of the request that another one is about.
+fn replaces(new: &JournalRow, row: &JournalRow) -> bool {
+    row.request_id.is_some()
+        && new.request_id == row.request_id
+        && new.title == row.title
+        && new.id != row.id
+        && new.at >= row.at
 }
 
 /// Returns the choice of sources, and the button that pauses the updates.
@@ -327,6 +336,19 @@ mod tests {
             health: Health::Ok,
             request_id: None,
         }
+    }
+
+    #[test]
+    fn the_outcome_of_a_request_replaces_the_entry_that_it_was_sent() {
+        let of_request = |row: JournalRow| JournalRow {
+            request_id: Some("r1".to_owned()),
+            title: "Delete the cluster".to_owned(),
+            ..row
+        };
+        let shown = [of_request(row("1", 10, "Sent"))];
+        let merged = merged(&shown, vec![of_request(row("2", 11, "Accepted"))]);
+        assert_eq!(merged.len(), 1);
+        assert_eq!(merged[0].status, "Accepted");
     }
 
     #[test]

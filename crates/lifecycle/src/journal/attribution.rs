@@ -5,6 +5,9 @@ use jiff::{SignedDuration, Timestamp};
 /// can observe the effect before the request has been answered.
 const WRITE_DELAY: SignedDuration = SignedDuration::from_secs(30);
 
+/// How long after a request its effect may begin.
+const MAX_START: SignedDuration = SignedDuration::from_mins(10);
+
 /// An entry of a journal, as far as attribution needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Timeline {
@@ -49,25 +52,35 @@ pub enum Cause {
 /// must have been requested, and that no request explains, came from outside of Portico.
 pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
     let mut current: Option<usize> = None;
+    // whether an effect of it was observed
+    let mut has_begun = false;
     let mut causes = Vec::with_capacity(timeline.len());
     for (index, entry) in timeline.iter().enumerate() {
         let observed = match entry {
             Timeline::Requested(request) => {
                 if request.may_have_effect {
                     current = Some(index);
+                    has_begun = false;
                 }
                 causes.push(None);
                 continue;
             }
             Timeline::Observed(observed) => observed,
         };
+        let is_late = |request: &usize| {
+            let requested = timeline.get(*request).map(at);
+            requested.is_some_and(|requested| observed.at.duration_since(requested) > MAX_START)
+        };
+        current = current.filter(|request| has_begun || !is_late(request));
         let request = current.or_else(|| late_request(timeline, index, observed));
         let cause = match request {
             Some(request) if observed.is_requested => Cause::Request(request),
             None if observed.is_requested => Cause::Outside,
             _ => Cause::Magnum,
         };
-        current = request.filter(|_| observed.is_busy);
+        // Magnum may measure the health before it begins
+        has_begun |= observed.is_busy || observed.is_requested;
+        current = request.filter(|_| observed.is_busy || !has_begun);
         causes.push(Some(cause));
     }
     causes
@@ -149,6 +162,19 @@ mod tests {
         assert_eq!(causes(&soon), [Some(Cause::Request(1)), None]);
         let late = [observed(0, true, true), requested(60, true)];
         assert_eq!(causes(&late), [Some(Cause::Outside), None]);
+    }
+
+    #[test]
+    fn a_measured_health_before_the_effect_ends_no_request() {
+        let soon = [
+            requested(0, true),
+            observed(1, false, false),
+            observed(3, true, true),
+        ];
+        assert_eq!(causes(&soon)[2], Some(Cause::Request(0)));
+        // one that Magnum has not acted on explains nothing later
+        let late = [requested(0, true), observed(3_600, true, true)];
+        assert_eq!(causes(&late)[1], Some(Cause::Outside));
     }
 
     #[test]

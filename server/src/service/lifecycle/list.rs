@@ -71,6 +71,7 @@ async fn read(
 ) -> Result<ManagedClusters, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
+    let read_at = Timestamp::now();
     let answers = Answers::read(access, &viewer).await?;
     let deadline = Some(Instant::now() + PROBES_TIMEOUT);
     let rows = answers.clusters.items.iter().map(|cluster| {
@@ -104,7 +105,7 @@ async fn read(
         .buffered(MAX_CONCURRENT_CLUSTERS)
         .collect()
         .await;
-    observe(access, &viewer, &answers);
+    observe(access, &viewer, &answers, read_at);
     rows.extend(records_without_cluster(clusters, &viewer, &answers));
     rows.sort_by(|one, other| (&one.name, one.id).cmp(&(&other.name, other.id)));
     Ok(ManagedClusters {
@@ -123,8 +124,9 @@ async fn read(
     })
 }
 
-/// Writes what differs to the journals of the clusters, after the answer. The list has no node groups.
-fn observe(access: &MagnumAccess, viewer: &Viewer, answers: &Answers) {
+/// Writes what differs to the journals of the clusters, after the answer. The list has no node groups. What
+/// a poller has observed after `read_at` is newer.
+fn observe(access: &MagnumAccess, viewer: &Viewer, answers: &Answers, read_at: Timestamp) {
     let observed = answers.clusters.items.iter().map(|cluster| {
         let model = access.clients.model(cluster, answers.template_of(cluster));
         let health = cluster.health_status.as_ref().map(HealthStatus::as_str);
@@ -135,7 +137,7 @@ fn observe(access: &MagnumAccess, viewer: &Viewer, answers: &Answers) {
         (key, Observation::of(&model, health, None))
     });
     let journal = access.feeds.journal();
-    journal.observe_later(observed.collect(), Timestamp::now());
+    journal.observe_later(observed.collect(), read_at);
 }
 
 /// Returns rows of the enrolled clusters of the viewer's project that Magnum no longer has.

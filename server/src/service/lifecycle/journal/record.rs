@@ -5,7 +5,7 @@ use crate::{
     service::{Services, error::ServiceError},
 };
 use app::error::UiErrorKind;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
 use portico_lifecycle::journal::Observation;
 use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
@@ -18,6 +18,10 @@ const MAX_OBSERVATIONS: u64 = 10_000;
 const OBSERVATION_TTL: Duration = Duration::from_secs(60);
 /// How long the poller of a cluster waits for the store.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Age from which an observation without a difference is stored again, with its time.
+const REFRESH_AGE: SignedDuration = SignedDuration::from_secs(60);
+/// Maximum size of an entry: further differences are left out.
+const MAX_CONTENT_BYTES: usize = 16 * 1024;
 /// How often an observation is compared again after another replica was faster.
 const MAX_TRIES: u32 = 3;
 /// Maximum length of what a user wrote, in characters.
@@ -50,19 +54,35 @@ impl Journal {
     /// Records what differs from the last observation. A failure is logged: the next observation
     /// finds the same difference.
     pub async fn observe(&self, key: &JournalKey, observation: Observation, now: Timestamp) {
-        let Some(store) = &self.store else { return };
+        self.try_observe(key, observation, now).await;
+    }
+
+    /// Does the same; returns whether the store has answered.
+    async fn try_observe(
+        &self,
+        key: &JournalKey,
+        observation: Observation,
+        now: Timestamp,
+    ) -> bool {
+        let Some(store) = &self.store else {
+            return false;
+        };
         if let Some(last) = self.last.get(key).await
             && observation.clone().completed_by(&last) == last
         {
-            return;
+            return true;
         }
         let compared = compare(store, key, observation, now);
         let result = tokio::time::timeout(WRITE_TIMEOUT, compared).await;
         match result {
-            Ok(Ok(observation)) => self.last.insert(key.clone(), observation).await,
+            Ok(Ok(observation)) => {
+                self.last.insert(key.clone(), observation).await;
+                return true;
+            }
             Ok(Err(error)) => failed(key, &error.to_string()),
             Err(_) => failed(key, "the store did not answer in time"),
         }
+        false
     }
 
     /// Records what differs from the last observations of several clusters, one after another, while the
@@ -74,7 +94,10 @@ impl Journal {
         let journal = self.clone();
         tokio::spawn(async move {
             for (key, observation) in observed {
-                journal.observe(&key, observation, now).await;
+                // the others would wait for the same store
+                if !journal.try_observe(&key, observation, now).await {
+                    break;
+                }
             }
         });
     }
@@ -124,8 +147,17 @@ async fn compare(
         if let Some(before) = &before {
             observation = observation.completed_by(before);
             // another replica has observed it later
-            if *before == observation || since.is_some_and(|since| since > now) {
+            if since.is_some_and(|since| since > now) {
                 return Ok(before.clone());
+            }
+            if *before == observation {
+                let is_old = since.is_some_and(|since| now.duration_since(since) >= REFRESH_AGE);
+                if is_old {
+                    // the next difference has happened after this observation
+                    let text = json(&observation);
+                    journal.observe(key, revision, &text, None, now).await?;
+                }
+                return Ok(observation);
             }
         }
         let differences = before
@@ -133,12 +165,13 @@ async fn compare(
             .map(|before| observation.differences(before));
         // without any, something was read for the first time, such as the node groups
         let has_entry = differences.as_ref().is_none_or(|all| !all.is_empty());
-        let content = ObservationContent {
+        let mut content = ObservationContent {
             since: before.and(since).map(Timestamp::as_second),
             status: observation.status.clone(),
             is_busy: observation.is_busy(),
             differences: differences.unwrap_or_default(),
         };
+        while json(&content).len() > MAX_CONTENT_BYTES && content.differences.pop().is_some() {}
         let entry = has_entry.then(|| entry(JournalSource::Observation, &content));
         let text = json(&observation);
         let is_stored = journal.observe(key, revision, &text, entry.as_ref(), now);
