@@ -21,7 +21,6 @@ use portico_assertion::command_line;
 use portico_openstack::rest::{PassedAnswer, REASON};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
-use tracing::Instrument as _;
 use url::form_urlencoded;
 use uuid::Uuid;
 
@@ -48,18 +47,9 @@ pub async fn call(
         Ok(request) => request,
         Err(refusal) => return refused(&refusal),
     };
-    // completed even if the gateway stops waiting, so that the journal has the outcome
-    let work = async move { pass_on(&services, &caller, &request).await };
-    match tokio::spawn(work.in_current_span()).await {
-        Ok(Ok(answer)) => answered(answer),
-        Ok(Err(refusal)) => refused(&refusal),
-        Err(error) => {
-            tracing::error!(%error, "a call of the command line was not completed");
-            refused(&CloudRefusal::new(
-                StatusCode::BAD_GATEWAY,
-                "The panel has failed; its log has the reason. Look at what exists before you repeat it.",
-            ))
-        }
+    match pass_on(&services, &caller, &request).await {
+        Ok(answer) => answered(answer),
+        Err(refusal) => refused(&refusal),
     }
 }
 

@@ -5,6 +5,7 @@
 mod app_addresses;
 mod body_limit;
 mod cloud_api;
+mod completion;
 mod csrf;
 mod download;
 mod forms;

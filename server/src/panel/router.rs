@@ -1,6 +1,6 @@
 //! The panel's routes and layers, in order.
 use super::{
-    app_addresses, body_limit, cloud_api, csrf, download, forms, headers, schema, ssr,
+    app_addresses, body_limit, cloud_api, completion, csrf, download, forms, headers, schema, ssr,
     ssr::PageState,
 };
 use crate::caller::audit;
@@ -198,6 +198,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))
         .layer(from_fn(audit::report))
+        .layer(from_fn(completion::complete_changes))
         .layer(from_fn_with_state(gatekeeper, caller::require))
         .layer(CatchPanicLayer::custom(|_| {
             (

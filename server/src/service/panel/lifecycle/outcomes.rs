@@ -9,6 +9,7 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use portico_domain::panel::lifecycle::{ChangeOutcome, DeletionOutcome, EnrolmentOutcome};
+use portico_lifecycle::rights::Call;
 use uuid::Uuid;
 
 impl PanelService {
@@ -19,6 +20,10 @@ impl PanelService {
         work: impl Future<Output = Result<T, ServiceError>>,
         outcome: impl FnOnce(&T) -> (RequestOutcome, Option<String>),
     ) -> Result<T, ServiceError> {
+        if !self.may_change_clusters().await {
+            // it is refused, which the audit log has; a reader must not fill a journal
+            return work.await;
+        }
         let begun = lifecycle::begin(&self.services, &self.caller, change).await?;
         let answer = work.await;
         if let Some(begun) = begun {
@@ -32,6 +37,15 @@ impl PanelService {
             begun.end(&self.caller, outcome, text).await;
         }
         answer
+    }
+
+    /// Returns whether Magnum's policy permits changes of the project's clusters to the caller.
+    async fn may_change_clusters(&self) -> bool {
+        let Ok(access) = self.services.magnum() else {
+            return false;
+        };
+        let viewer = access.viewer(&self.caller).await;
+        viewer.is_ok_and(|viewer| viewer.refusal(Call::ChangeCluster, None).is_none())
     }
 }
 
