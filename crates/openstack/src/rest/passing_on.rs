@@ -8,6 +8,7 @@ use super::fault;
 use super::microversion::VersionRange;
 use super::service::Service;
 use reqwest::{Method, StatusCode};
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
 
 /// A call that was read from a request and checked. What is not here is not passed on.
@@ -70,7 +71,9 @@ impl RestClient {
             // which reads wait for a conductor is the client's to know
             is_slow: service == Service::Magnum && !is_public,
         };
-        let understand = |answer: &Answer| Ok(PassedAnswer::of(answer));
+        let secret = token.token.clone();
+        let understand =
+            move |answer: &Answer| Ok(PassedAnswer::of(answer).without(secret.expose_secret()));
         if !is_public {
             return self.run(service, token, call, understand).await;
         }
@@ -81,6 +84,22 @@ impl RestClient {
 }
 
 impl PassedAnswer {
+    /// Returns the answer without the token, which an error page of a service may quote.
+    fn without(mut self, secret: &str) -> Self {
+        let bytes = secret.as_bytes();
+        let is_quoted =
+            !bytes.is_empty() && self.body.windows(bytes.len()).any(|part| part == bytes);
+        if is_quoted {
+            let text = String::from_utf8_lossy(&self.body);
+            self.body = text.replace(secret, "[token]").into_bytes();
+        }
+        self.fault = self.fault.map(|text| match secret {
+            "" => text,
+            secret => text.replace(secret, "[token]"),
+        });
+        self
+    }
+
     fn of(answer: &Answer) -> Self {
         let is_failure = answer.status.is_client_error() || answer.status.is_server_error();
         let fault = is_failure.then(|| fault::read(&answer.body)).flatten();

@@ -72,8 +72,13 @@ pub async fn pass_on(
             .map_err(|error| of_service(&error));
     };
     if let Subject::Cluster(cluster) = change.subject {
-        is_own(access, &viewer, cluster).await?;
+        let found = is_own(access, &viewer, cluster).await;
+        found.inspect_err(|_| refused(caller, &change, cluster))?;
         change.target = target(access, &viewer, cluster, &change).await;
+    }
+    if matches!(change.action, "change_template" | "delete_template") {
+        let found = is_own_template(access, &viewer, &change.target).await;
+        found.inspect_err(|_| refused(caller, &change, Uuid::nil()))?;
     }
     let change = change;
     let entry = |cluster| Change {
@@ -119,6 +124,40 @@ pub async fn pass_on(
     answer
         .map(understandable)
         .map_err(|error| of_service(&error))
+}
+
+/// Records a change that is not sent.
+fn refused(caller: &Caller, change: &Changing, cluster: Uuid) {
+    let target = &change.target;
+    audit::record(caller, change.action, cluster, target, Outcome::Refused);
+}
+
+/// Checks that a template belongs to the caller's project, as [`is_own`].
+async fn is_own_template(
+    access: &MagnumAccess,
+    viewer: &Viewer,
+    id: &str,
+) -> Result<(), CloudRefusal> {
+    let foreign = || {
+        CloudRefusal::new(
+            StatusCode::FORBIDDEN,
+            "The template does not belong to this project, or is not named by its UUID.",
+        )
+    };
+    let uuid = id.parse().map_err(|_| foreign())?;
+    match access.clients.magnum.template(&viewer.token, uuid).await {
+        Ok(found) if found.project_id.is_empty() || found.project_id == viewer.project_id() => {
+            Ok(())
+        }
+        Ok(_) => Err(foreign()),
+        // Magnum's answer to the change is the better one
+        Err(error) if error.is_not_found() => Ok(()),
+        Err(error) => Err(of_service(&Error {
+            // the change was not sent
+            effect: Effect::None,
+            ..error
+        })),
+    }
 }
 
 /// Checks that a cluster belongs to the caller's project: with the token of an administrator, Magnum would

@@ -371,3 +371,52 @@ async fn a_checked_call_reaches_magnum_with_the_token_of_the_viewer() {
     assert_eq!(magnum.calls(), [format!("PATCH certificates/{CLUSTER}")]);
     assert_eq!(found["uuid"], json!(CLUSTER.parse::<Uuid>().unwrap()));
 }
+
+#[test]
+fn attack_119_a_body_cannot_name_another_cluster_than_the_path() {
+    for (method, path) in [
+        (
+            Method::DELETE,
+            format!("container-infra/v1/clusters/{CLUSTER}"),
+        ),
+        (
+            Method::DELETE,
+            format!("container-infra/v1/clusters/{CLUSTER}/nodegroups/gpu"),
+        ),
+        (
+            Method::PATCH,
+            format!("container-infra/v1/certificates/{CLUSTER}"),
+        ),
+        (
+            Method::PATCH,
+            format!("container-infra/v1/credentials/{CLUSTER}"),
+        ),
+        (
+            Method::DELETE,
+            format!("container-infra/v1/clustertemplates/{CLUSTER}"),
+        ),
+    ] {
+        let body = json!({"cluster_ident": "protected", "cluster_id": "protected"});
+        let refused = check(&request(method.clone(), &path, &body), PROJECT);
+        assert_eq!(refused.err(), Some(NotPermitted::Body), "{method} {path}");
+        // control case
+        assert!(check(&request(method, &path, &Value::Null), PROJECT).is_ok());
+    }
+}
+
+#[test]
+fn attack_120_an_administrators_token_reads_no_other_project_of_the_network() {
+    let of = |project: &str| format!("network/v2.0/ports?project_id={project}");
+    assert_eq!(
+        refused(Method::GET, &of("other")),
+        Some(NotPermitted::Query)
+    );
+    assert_eq!(refused(Method::GET, &of(PROJECT)), None);
+}
+
+#[test]
+fn attack_121_versions_of_other_services_are_not_passed_on() {
+    let mut of_nova = request(Method::GET, "compute/v2.1/servers/detail", &Value::Null);
+    of_nova.version = Some("compute 2.3".to_owned());
+    assert_eq!(check(&of_nova, PROJECT).err(), Some(NotPermitted::Version));
+}
