@@ -85,8 +85,8 @@ impl Journal {
         false
     }
 
-    /// Records what differs from the last observations of several clusters, one after another, while the
-    /// caller goes on. What the last list of this process had costs nothing.
+    /// Records what differs from the last observations of several clusters in a background task, one after
+    /// another. A cluster that this process has observed in the same state before is not looked up.
     pub fn observe_later(&self, observed: Vec<(JournalKey, Observation)>, now: Timestamp) {
         if self.store.is_none() {
             return;
