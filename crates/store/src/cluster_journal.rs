@@ -16,7 +16,7 @@ pub(crate) const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 400
 /// Maximum number of entries of a cluster; the oldest ones are deleted.
 pub(crate) const MAX_ENTRIES: i64 = 10_000;
 /// Maximum size of an entry's content, in bytes.
-pub(crate) const MAX_CONTENT_BYTES: usize = 16 * 1024;
+pub const MAX_CONTENT_BYTES: usize = 16 * 1024;
 
 const FORMAT: &[u8] = b"portico cluster journal v1";
 

@@ -1,8 +1,13 @@
 //! The outcomes of requests that change a cluster.
-use super::{error, feeds::Accepted};
-use portico_cluster_operations::steps::StepError;
+use super::{error, feeds::Accepted, viewer::Viewer};
+use portico_cluster_operations::{
+    Clients,
+    steps::{self, StepError},
+};
 use portico_domain::panel::lifecycle::ChangeOutcome;
+use portico_lifecycle::{model::Cluster, plan::Action, progress::Followed};
 use portico_openstack::rest::{Effect, Error};
+use uuid::Uuid;
 
 const NOTHING_SENT: &str = "Nothing was sent. Correct it and try again.";
 
@@ -12,6 +17,27 @@ pub struct Sent {
     pub outcome: ChangeOutcome,
     /// What is to be followed now.
     pub accepted: Option<Accepted>,
+}
+
+/// Sends the request of a step of a plan; `before` is the cluster as it was read, and `what` the change with an
+/// article, such as "the upgrade".
+pub async fn send_step(
+    clients: &Clients,
+    viewer: &Viewer,
+    (cluster, before): (Uuid, &Cluster),
+    action: &Action,
+    what: &str,
+) -> Sent {
+    match steps::send(clients, &viewer.token, action, cluster).await {
+        Ok(()) => {
+            let followed = Followed::of_step(action, before);
+            Sent::accepted(followed.map(|followed| Accepted::Change {
+                followed,
+                family: before.driver.family,
+            }))
+        }
+        Err(error) => Sent::failed_step(&error, what),
+    }
 }
 
 impl Sent {
@@ -58,7 +84,7 @@ impl Sent {
     }
 
     /// Returns that the request of a step was not accepted.
-    pub fn failed_step(error: &StepError, what: &str) -> Self {
+    fn failed_step(error: &StepError, what: &str) -> Self {
         match error {
             StepError::Service(error) => Self::failed(error, what),
             StepError::Request(_) => Self::refused(error::sentence(&error.to_string())),

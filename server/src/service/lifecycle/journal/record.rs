@@ -8,7 +8,10 @@ use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
 use portico_lifecycle::journal::Observation;
-use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
+use portico_store::{
+    JournalHead, JournalKey, JournalSource, MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry, Store,
+    StoreError,
+};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -20,8 +23,6 @@ const OBSERVATION_TTL: Duration = Duration::from_secs(60);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Age from which an observation without a difference is stored again, with its time.
 const REFRESH_AGE: SignedDuration = SignedDuration::from_secs(60);
-/// Maximum size of an entry: further differences are left out.
-const MAX_CONTENT_BYTES: usize = 16 * 1024;
 /// How often an observation is compared again after another replica was faster.
 const MAX_TRIES: u32 = 3;
 /// Maximum length of what a user wrote, in characters.
@@ -171,7 +172,10 @@ async fn compare(
             is_busy: observation.is_busy(),
             differences: differences.unwrap_or_default(),
         };
-        while json(&content).len() > MAX_CONTENT_BYTES && content.differences.pop().is_some() {}
+        // further differences are left out
+        while json(&content).len() > MAX_JOURNAL_CONTENT_BYTES
+            && content.differences.pop().is_some()
+        {}
         let entry = has_entry.then(|| entry(JournalSource::Observation, &content));
         let text = json(&observation);
         let is_stored = journal.observe(key, revision, &text, entry.as_ref(), now);

@@ -1,5 +1,5 @@
 //! What a change of a node group would do.
-use super::reading::unsupported;
+use super::reading::{is_gone, unsupported};
 use crate::service::lifecycle::{error::sentence, viewer::Viewer};
 use portico_cluster_operations::{Clients, target::Target};
 use portico_domain::panel::lifecycle::{NewNodeGroup, NodeGroupChange};
@@ -96,9 +96,6 @@ pub async fn plan(
             settings_of(target, settings, labels, taints)
         }
         NodeGroupChange::Delete { group, .. } => {
-            // Magnum shows the record of a deleted one for a while
-            let is_gone =
-                |group: &&NodeGroup| group.status.is_deletion() && group.status.is_complete();
             let Some(found) = target.group(group).filter(|group| !is_gone(group)) else {
                 // nothing remains to be done
                 return Planned::default();

@@ -22,7 +22,7 @@ use portico_domain::{
 };
 use portico_lifecycle::{
     capabilities::{Feature, capability},
-    model::NodeGroup,
+    model::{Cluster, NodeGroup},
     plan::group_deletion,
     rights::Call,
     status::{self, Operation},
@@ -69,10 +69,6 @@ pub fn view(
 ) -> NodeGroups {
     let cluster = &target.cluster;
     let creator = cluster.user_id.as_deref();
-    let busy = |operation| {
-        let forbidden = status::check(&cluster.status, operation).err();
-        forbidden.map(|forbidden| forbidden.reason)
-    };
     let groups = target.groups.iter().filter(|group| !is_gone(group));
     let mut groups: Vec<_> = groups.map(|group| detail(group, target, viewer)).collect();
     groups.sort_by(|one, other| {
@@ -88,7 +84,7 @@ pub fn view(
         creation_refusal: viewer
             .refusal(Call::CreateNodeGroup, creator)
             .or_else(|| unsupported(target, Feature::NodeGroups))
-            .or_else(|| busy(Operation::CreateNodeGroup)),
+            .or_else(|| busy(cluster, Operation::CreateNodeGroup)),
         labels_refusal: unsupported(target, Feature::NodeLabelsAndTaints),
         flavors,
         default_flavor: cluster
@@ -101,8 +97,14 @@ pub fn view(
     }
 }
 
+/// Returns why the state of the cluster forbids an operation.
+fn busy(cluster: &Cluster, operation: Operation) -> Option<String> {
+    let forbidden = status::check(&cluster.status, operation).err();
+    forbidden.map(|forbidden| forbidden.reason)
+}
+
 /// Returns whether a group is only a record: Magnum shows deleted ones for a while.
-fn is_gone(group: &NodeGroup) -> bool {
+pub fn is_gone(group: &NodeGroup) -> bool {
     group.status.is_deletion() && group.status.is_complete()
 }
 
@@ -119,10 +121,6 @@ fn detail(group: &NodeGroup, target: &Target, viewer: &Viewer) -> NodeGroupDetai
         Feature::ResizeMasters
     } else {
         Feature::ResizeWorkers
-    };
-    let busy = |operation| {
-        let forbidden = status::check(&cluster.status, operation).err();
-        forbidden.map(|forbidden| forbidden.reason)
     };
     let of_control_plane = group.is_control_plane().then(|| {
         "The control plane has no bounds, labels or taints that can be changed.".to_owned()
@@ -143,12 +141,12 @@ fn detail(group: &NodeGroup, target: &Target, viewer: &Viewer) -> NodeGroupDetai
         resize_refusal: viewer
             .refusal(Call::ResizeCluster, creator)
             .or_else(|| unsupported(target, resizing))
-            .or_else(|| busy(Operation::Resize)),
+            .or_else(|| busy(cluster, Operation::Resize)),
         settings_refusal: viewer
             .refusal(Call::ChangeNodeGroup, creator)
             .or(of_control_plane)
             .or_else(|| unsupported(target, Feature::NodeGroups))
-            .or_else(|| busy(Operation::UpdateNodeGroup)),
+            .or_else(|| busy(cluster, Operation::UpdateNodeGroup)),
         deletion_refusal: viewer
             .refusal(Call::DeleteNodeGroup, creator)
             .or_else(|| unsupported(target, Feature::NodeGroups))

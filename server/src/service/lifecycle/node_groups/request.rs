@@ -6,19 +6,17 @@ use crate::{
         Services,
         error::ServiceError,
         lifecycle::{
-            change::Sent,
+            change::{Sent, send_step},
             creation::{plain_check, projection, step},
-            error,
-            feeds::Accepted,
-            own,
+            error, own,
             viewer::Viewer,
             words,
         },
     },
 };
-use portico_cluster_operations::{Clients, steps, target::Target};
+use portico_cluster_operations::{Clients, target::Target};
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupChange, NodeGroupReview};
-use portico_lifecycle::{preflight::Level, progress::Followed};
+use portico_lifecycle::preflight::Level;
 use uuid::Uuid;
 
 /// Returns what a change is about, for the journal and the audit log.
@@ -141,14 +139,6 @@ pub async fn send(
             "There is nothing to change: the node group is as it is wanted.",
         ));
     };
-    match steps::send(clients, &viewer.token, &first.action, cluster).await {
-        Ok(()) => {
-            let followed = Followed::of_step(&first.action, &target.cluster);
-            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
-                followed,
-                family: target.cluster.driver.family,
-            })))
-        }
-        Err(error) => Ok(Sent::failed_step(&error, "the change")),
-    }
+    let present = (cluster, &target.cluster);
+    Ok(send_step(clients, viewer, present, &first.action, "the change").await)
 }

@@ -6,22 +6,20 @@ use crate::{
         Services,
         error::ServiceError,
         lifecycle::{
-            change::Sent,
+            change::{Sent, send_step},
             creation::{plain_check, step as plan_line},
-            feeds::Accepted,
             viewer::Viewer,
             words,
         },
     },
 };
-use portico_cluster_operations::{Clients, nodes::Node, steps};
+use portico_cluster_operations::{Clients, nodes::Node};
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupReview};
 use portico_lifecycle::{
     capabilities::{Feature, Support, capability},
     model::NodeGroup,
     plan::{ChosenNode, Step, node_removal},
     preflight::{Checks, Level, ResizeContext, before_resize},
-    progress::Followed,
     rights::Call,
 };
 use std::slice;
@@ -122,17 +120,9 @@ pub async fn send(
     if let Some(reason) = refusal.or_else(|| blocking.map(|check| check.text.clone())) {
         return Ok(Sent::refused(reason));
     }
-    let action = &removal.step.action;
-    match steps::send(clients, &viewer.token, action, cluster).await {
-        Ok(()) => {
-            let followed = Followed::of_step(action, &found.target.cluster);
-            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
-                followed,
-                family: found.target.cluster.driver.family,
-            })))
-        }
-        Err(error) => Ok(Sent::failed_step(&error, "the removal of the node")),
-    }
+    let present = (cluster, &found.target.cluster);
+    let (action, what) = (&removal.step.action, "the removal of the node");
+    Ok(send_step(clients, viewer, present, action, what).await)
 }
 
 /// Returns why a viewer cannot remove a node, as a sentence.

@@ -10,22 +10,20 @@ use crate::{
         Services,
         error::ServiceError,
         lifecycle::{
-            change::Sent,
+            change::{Sent, send_step},
             creation::{plain_check, projection, step as plan_line},
-            feeds::Accepted,
             own,
             viewer::Viewer,
             words,
         },
     },
 };
-use portico_cluster_operations::{Clients, steps};
+use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupReview};
 use portico_lifecycle::{
     model::NodeGroup,
     plan::{ChosenNode, Plan, node_removal},
     preflight::{Checks, Level, ResizeContext, before_resize},
-    progress::Followed,
     quota::Projection,
     rights::Call,
     spec::NodeGroupSpec,
@@ -161,16 +159,8 @@ pub async fn send(
     let Some(first) = planned.plan.steps.first() else {
         return Ok(Sent::refused("There is nothing to change."));
     };
-    match steps::send(clients, &viewer.token, &first.action, cluster).await {
-        Ok(()) => {
-            let followed = Followed::of_step(&first.action, &found.target.cluster);
-            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
-                followed,
-                family: found.target.cluster.driver.family,
-            })))
-        }
-        Err(error) => Ok(Sent::failed_step(&error, "the new node")),
-    }
+    let present = (cluster, &found.target.cluster);
+    Ok(send_step(clients, viewer, present, &first.action, "the new node").await)
 }
 
 /// Returns the replacement of a cluster that was begun and not stopped, for the journal.

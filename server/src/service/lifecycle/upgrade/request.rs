@@ -5,15 +5,18 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{change::Sent, feeds::Accepted, viewer::Viewer},
+        lifecycle::{
+            change::{Sent, send_step},
+            viewer::Viewer,
+        },
     },
 };
 use portico_cluster_operations::{
-    Clients, steps,
+    Clients,
     upgrades::{self, Inside},
 };
 use portico_domain::panel::lifecycle::ChangeOutcome;
-use portico_lifecycle::{plan::upgrade_to, preflight::Level, progress::Followed};
+use portico_lifecycle::{plan::upgrade_to, preflight::Level};
 use uuid::Uuid;
 
 /// Upgrades a cluster to a template if `typed` is its name and no check blocks it.
@@ -73,14 +76,6 @@ pub async fn send(
     if let Some(check) = blocking {
         return Ok(Sent::refused(check.text));
     }
-    match steps::send(clients, &viewer.token, &step.action, cluster).await {
-        Ok(()) => {
-            let followed = Followed::of_step(&step.action, present);
-            Ok(Sent::accepted(followed.map(|followed| Accepted::Change {
-                followed,
-                family: present.driver.family,
-            })))
-        }
-        Err(error) => Ok(Sent::failed_step(&error, "the upgrade")),
-    }
+    let present = (cluster, present);
+    Ok(send_step(clients, viewer, present, &step.action, "the upgrade").await)
 }
