@@ -10,7 +10,7 @@ use crate::{
         self,
         lazy::{
             AccessRoute, AppRoute, AuthenticationRoute, CreateRoute, KindsRoute, ListRoute,
-            ManagedClustersRoute, NamespacesRoute, ObjectRoute,
+            ManagedClusterRoute, ManagedClustersRoute, NamespacesRoute, ObjectRoute,
         },
     },
 };
@@ -70,8 +70,13 @@ fn Signed(session: SessionView) -> impl IntoView {
                     ssr=SsrMode::InOrder
                 />
                 <Route
-                    path=path!("/projects/:project/managed-clusters/:page?")
+                    path=path!("/projects/:project/managed-clusters")
                     view={Lazy::<ManagedClustersRoute>::new()}
+                    ssr=SsrMode::InOrder
+                />
+                <Route
+                    path=path!("/projects/:project/managed-clusters/:page")
+                    view={Lazy::<ManagedClusterRoute>::new()}
                     ssr=SsrMode::InOrder
                 />
                 <ParentRoute

@@ -20,7 +20,7 @@ pub struct RouteEntry {
 }
 
 /// Every page, in the order of the router.
-pub const ROUTES: [RouteEntry; 13] = [
+pub const ROUTES: [RouteEntry; 14] = [
     entry("start", "/", "Projects"),
     entry("launchpad", "/projects/:project", "Launchpad"),
     entry(
@@ -71,8 +71,13 @@ pub const ROUTES: [RouteEntry; 13] = [
     entry("app", "/projects/:project/apps/:app", "App"),
     entry(
         "managed_clusters",
-        "/projects/:project/managed-clusters/:page?",
+        "/projects/:project/managed-clusters",
         "Clusters of the project",
+    ),
+    entry(
+        "managed_cluster",
+        "/projects/:project/managed-clusters/:page",
+        "Cluster of the project",
     ),
 ];
 

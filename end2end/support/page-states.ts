@@ -99,8 +99,8 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "not-permitted", user: "vera", path: `${path.project()}/apps/alertmanager` },
     { state: "error", user: "ada", path: `${path.project()}/apps/there-is-no-such-app` },
   ],
-  managed_clusters: [
-    full("ada", path.managedClusters()),
+  managed_clusters: [full("ada", path.managedClusters())],
+  managed_cluster: [
     // the stack's users have no role of Magnum; managed-clusters.spec.ts fills in the form
     { state: "not-permitted", user: "ada", path: path.managedClusters("create") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere) },

@@ -29,10 +29,12 @@ const gates: Record<string, Gate> = {
   list: { kilobytes: 708, requests: 38 },
   object: { kilobytes: 567, requests: 40 },
   cluster_object: { kilobytes: 567, requests: 40 },
-  access: { kilobytes: 525, requests: 38 },
-  authentication: { kilobytes: 523, requests: 38 },
+  access: { kilobytes: 545, requests: 38 },
+  authentication: { kilobytes: 543, requests: 38 },
   app: { kilobytes: 699, requests: 38 },
-  managed_clusters: { kilobytes: 745, requests: 40 },
+  // with the code of the pages of administration, not with that of a cluster's pages
+  managed_clusters: { kilobytes: 640, requests: 40 },
+  managed_cluster: { kilobytes: 745, requests: 40 },
 };
 
 async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {

@@ -3,7 +3,9 @@
 //!
 //! The pages on which users begin are in the main file: start, launchpad and the overview of a cluster.
 //! What the command palette and the cluster's menu load when they are opened is in the group for
-//! browsing; the form that continues a session is in the group for administration.
+//! browsing; the form that continues a session is in the group for administration. So is the list of
+//! the clusters that Magnum makes: the other pages of those clusters are a group that is larger than
+//! all others, and a group for the list alone would add a file for each combination of groups.
 use futures::FutureExt as _;
 use leptos::{lazy, prelude::*};
 use leptos_router::LazyRoute;
@@ -23,7 +25,7 @@ use super::{
     create::Create,
     custom_resources,
     kinds::Kinds,
-    lifecycle::ManagedClusters,
+    lifecycle::{ManagedClusterList, ManagedClusterPages},
     list::List,
     namespaces::Namespaces,
     object::{Live, Object, listed_logs as listed_logs_view},
@@ -56,6 +58,7 @@ enum LivePart {
 enum Administer {
     Access,
     Authentication,
+    ManagedClusters,
     Reauthenticate(Reauthenticate),
 }
 
@@ -77,6 +80,7 @@ fn administer(page: Administer) -> AnyView {
     match page {
         Administer::Access => view! { <Access /> }.into_any(),
         Administer::Authentication => view! { <Authentication /> }.into_any(),
+        Administer::ManagedClusters => view! { <ManagedClusterList /> }.into_any(),
         Administer::Reauthenticate(dialog) => reauthenticate::form(dialog),
     }
 }
@@ -87,8 +91,8 @@ fn create() -> AnyView {
 }
 
 #[lazy]
-fn managed_clusters() -> AnyView {
-    view! { <ManagedClusters /> }.into_any()
+fn managed_cluster() -> AnyView {
+    view! { <ManagedClusterPages /> }.into_any()
 }
 
 #[lazy]
@@ -185,9 +189,14 @@ lazy_page!(CreateRoute, __preload_create, create());
 lazy_page!(KindsRoute, __preload_browse, browse(Browse::Kinds));
 lazy_page!(ListRoute, __preload_browse, browse(Browse::List));
 lazy_page!(
+    ManagedClusterRoute,
+    __preload_managed_cluster,
+    managed_cluster()
+);
+lazy_page!(
     ManagedClustersRoute,
-    __preload_managed_clusters,
-    managed_clusters()
+    __preload_administer,
+    administer(Administer::ManagedClusters)
 );
 lazy_page!(
     NamespacesRoute,

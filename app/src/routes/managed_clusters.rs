@@ -1,5 +1,6 @@
-//! Addresses of the pages of clusters that Magnum makes. All of them are one route of the router, because
-//! each route costs every first page; the part that it loads tells them apart.
+//! Addresses of the pages of clusters that Magnum makes. The list is one route of the router and all other
+//! pages are a second one, because each route costs every first page; the part that it loads tells them
+//! apart.
 //!
 //! `…/managed-clusters` is the list, `…/managed-clusters/create` the form, and
 //! `…/managed-clusters/<uuid>` one cluster, with its further pages in the query: `?view=delete`.

@@ -1,4 +1,5 @@
-//! Clusters that Magnum makes: one lazy part with one route, which shows the page of the address.
+//! Clusters that Magnum makes. The list is a page of the group for administration; all other pages are
+//! one lazy part with one route, which shows the page of the address.
 mod certificates;
 mod change;
 mod checks;
@@ -36,9 +37,21 @@ use templates::{TemplateList, TemplatePage};
 use upgrade::Upgrade;
 use uuid::Uuid;
 
-/// The pages of clusters that Magnum makes.
+/// The list of the clusters that Magnum makes. It must not refer to the other pages, whose code is
+/// loaded without it.
 #[component]
-pub fn ManagedClusters() -> impl IntoView {
+pub fn ManagedClusterList() -> impl IntoView {
+    view! {
+        <main id="main" tabindex="-1" class="page">
+            <ClusterList />
+        </main>
+    }
+    .into_any()
+}
+
+/// The other pages of clusters that Magnum makes.
+#[component]
+pub fn ManagedClusterPages() -> impl IntoView {
     view_change::provide_view_change();
     let segment = use_parameter("page");
     let query = use_query_map();
@@ -49,7 +62,6 @@ pub fn ManagedClusters() -> impl IntoView {
     view! {
         <main id="main" tabindex="-1" class="page">
             {move || match page.get() {
-                Some(ManagedClustersPage::List) => view! { <ClusterList /> }.into_any(),
                 Some(ManagedClustersPage::Create) => view! { <Create /> }.into_any(),
                 Some(ManagedClustersPage::Cluster(cluster)) => {
                     view! { <ClusterPage cluster /> }.into_any()
@@ -82,7 +94,8 @@ pub fn ManagedClusters() -> impl IntoView {
                 Some(ManagedClustersPage::Template(template)) => {
                     view! { <TemplatePage template /> }.into_any()
                 }
-                None => view! { <Nowhere /> }.into_any(),
+                // the list has a route of its own
+                Some(ManagedClustersPage::List) | None => view! { <Nowhere /> }.into_any(),
             }}
         </main>
     }

@@ -225,13 +225,12 @@ pub fn pages(
             .replace(":version", "v1")
             .replace(":plural", plural)
             .replace(":name", name)
-            .replace(":app", "registry");
+            .replace(":app", "registry")
+            .replace(":page", "create");
         if let Some(base) = path.strip_suffix("/:tab?") {
             for tab in ["", "/yaml", "/events", "/logs", "/terminal"] {
                 found.push(format!("{base}{tab}"));
             }
-        } else if let Some(base) = path.strip_suffix("/:page?") {
-            found.extend(["", "/create"].map(|page| format!("{base}{page}")));
         } else {
             found.push(path);
         }
