@@ -2,6 +2,7 @@
 //! clients, what the project uses, and what belongs to a cluster, as values of `portico-lifecycle`, and
 //! the requests of a plan's steps. The command line and the panel share it; neither a token nor any
 //! state is stored here.
+pub mod authorities;
 pub mod certificate;
 pub mod clients;
 pub mod conductor;

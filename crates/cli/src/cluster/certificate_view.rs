@@ -1,5 +1,6 @@
 //! A certificate as it is printed.
 use super::error::ClusterError;
+use crate::output::TableRow;
 use jiff::Timestamp;
 use portico_cluster_operations::certificate::Certificate;
 use serde::Serialize;
@@ -46,4 +47,37 @@ pub fn view(pem: &str) -> Result<CertificateView, ClusterError> {
         issuer: certificate.issuer,
         fingerprint: certificate.fingerprint,
     })
+}
+
+/// An authority of a cluster, as a row of a list.
+#[derive(Debug, Serialize)]
+pub struct AuthorityRow {
+    pub authority: &'static str,
+    /// `None`: Magnum did not give it, or it cannot be read.
+    pub certificate: Option<CertificateView>,
+}
+
+impl AuthorityRow {
+    /// Returns the row of an authority with this certificate in PEM.
+    pub fn new(authority: &'static str, pem: Option<&str>) -> Self {
+        Self {
+            authority,
+            certificate: pem.and_then(|pem| view(pem).ok()),
+        }
+    }
+}
+
+impl TableRow for AuthorityRow {
+    const HEADINGS: &'static [&'static str] = &["AUTHORITY", "DAYS LEFT", "VALID UNTIL", "SHA-256"];
+
+    fn cells(&self) -> Vec<String> {
+        let certificate = self.certificate.as_ref();
+        let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        vec![
+            self.authority.to_owned(),
+            cell(certificate.map(|one| one.days_left.to_string())),
+            cell(certificate.and_then(|one| one.not_after.map(|time| time.to_string()))),
+            cell(certificate.map(|one| one.fingerprint.clone())),
+        ]
+    }
 }

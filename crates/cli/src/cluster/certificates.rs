@@ -1,6 +1,6 @@
 //! `portico cluster ca`, `cert` and `credential`.
 use super::arguments::{ChangeArgs, SharedArgs, WaitArgs};
-use super::certificate_view::{text, view};
+use super::certificate_view::{AuthorityRow, text, view};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
@@ -8,9 +8,10 @@ use super::exit_code;
 use super::follow::{Following, follow};
 use super::part::{self, Target};
 use super::specification::read_text;
-use super::views::print_object;
+use super::views::{print_list, print_object};
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Timestamp;
+use portico_cluster_operations::authorities::authorities;
 use portico_cluster_operations::certificate::check_request;
 use portico_lifecycle::authority::{RotationRefusal, check_rotation};
 use portico_lifecycle::capabilities::Feature;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 /// Show or rotate the authorities of a cluster
 #[derive(Debug, Subcommand)]
 pub enum CaCommand {
+    List(CaListArgs),
     Show(CaShowArgs),
     Rotate(RotateArgs),
 }
@@ -56,6 +58,19 @@ impl From<AuthorityName> for Authority {
             AuthorityName::FrontProxy => Self::FrontProxy,
         }
     }
+}
+
+/// List the authorities of a cluster, with the days that are left
+///
+/// By Magnum's policy only the user who created the cluster may read them. `-` is in place of what Magnum
+/// does not give for this cluster.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:\n  portico cluster ca list shop")]
+pub struct CaListArgs {
+    /// Name or UUID of the cluster
+    pub cluster: String,
+    #[command(flatten)]
+    pub shared: SharedArgs,
 }
 
 /// Show subject, fingerprint and end of an authority's certificate
@@ -144,6 +159,7 @@ impl CaCommand {
     /// Returns what every verb takes.
     pub fn shared(&self) -> &SharedArgs {
         match self {
+            Self::List(args) => &args.shared,
             Self::Show(args) => &args.shared,
             Self::Rotate(args) => &args.shared,
         }
@@ -160,9 +176,29 @@ pub async fn ca(
     console: &mut Console,
 ) -> Result<(), ClusterError> {
     match command {
+        CaCommand::List(args) => list(connection, console, args).await,
         CaCommand::Show(args) => show(connection, console, args).await,
         CaCommand::Rotate(args) => rotate(connection, console, args).await,
     }
+}
+
+async fn list(
+    connection: &Connection,
+    console: &mut Console,
+    args: &CaListArgs,
+) -> Result<(), ClusterError> {
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
+    let cluster = magnum.cluster_named(token, &args.cluster).await?;
+    let read = authorities(magnum, token, cluster.uuid).await?;
+    let rows = [
+        (Authority::Kubernetes, Some(read.kubernetes)),
+        (Authority::Etcd, read.etcd),
+        (Authority::FrontProxy, read.front_proxy),
+    ];
+    let rows = rows.map(|(authority, pem)| AuthorityRow::new(authority.as_str(), pem.as_deref()));
+    print_list(console, args.shared.output, &rows, |row| {
+        (row.authority, row.authority)
+    })
 }
 
 async fn show(

@@ -30,6 +30,8 @@ pub struct Received {
     pub method: String,
     /// Below `/magnum/v1/`.
     pub path: String,
+    /// Without the question mark.
+    pub query: String,
     pub body: Value,
 }
 
@@ -67,7 +69,7 @@ impl ChangingMagnum {
         let of_handler = Arc::clone(&state);
         let router =
             Router::new().fallback(move |method: Method, uri: Uri, body: Bytes| async move {
-                answer(&of_handler, &method, uri.path(), &body)
+                answer(&of_handler, &method, &uri, &body)
             });
         tokio::spawn(async move { axum::serve(listener, router).await });
         let endpoint = |service_type: &str, path: &str| CatalogEndpoint {
@@ -143,7 +145,8 @@ impl ChangingMagnum {
     }
 }
 
-fn answer(state: &State, method: &Method, path: &str, body: &Bytes) -> Response {
+fn answer(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Response {
+    let path = uri.path();
     if path == "/magnum/" {
         let version =
             json!({"id": "v1", "status": "CURRENT", "min_version": "1.1", "max_version": "1.14"});
@@ -164,6 +167,7 @@ fn answer(state: &State, method: &Method, path: &str, body: &Bytes) -> Response 
     let request = Received {
         method: method.to_string(),
         path: path.trim_start_matches("/magnum/v1/").to_owned(),
+        query: uri.query().unwrap_or_default().to_owned(),
         body: serde_json::from_slice(body).unwrap_or(Value::Null),
     };
     state.received.lock().push(request.clone());

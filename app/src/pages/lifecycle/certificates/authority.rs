@@ -118,7 +118,7 @@ fn code(text: String) -> AnyView {
 }
 
 /// Returns how long a certificate is still valid.
-fn validity(expiry: Expiry, days: i64) -> (Tone, String) {
+pub fn validity(expiry: Expiry, days: i64) -> (Tone, String) {
     let count = |days: i64| {
         let days = usize::try_from(days).unwrap_or_default();
         format::counted(days, "day")

@@ -1,5 +1,6 @@
 //! The certificates of a cluster: its authority, the signing of requests, and the rotation.
 mod authority;
+mod others;
 mod record;
 mod rotation;
 mod signing;
@@ -70,6 +71,7 @@ fn content(cluster: Uuid, page: ClusterCertificates, reload: Callback<()>) -> An
     view! {
         {record::banner(cluster, page.record, reload)}
         {authority::card(page.authority, page.is_own, page.creator)}
+        {others::card(page.other_authorities)}
         <NeedsScripts notice console=ViewFn::from(forms) />
     }
     .into_any()

@@ -11,6 +11,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod authorities;
 mod autoscale;
 mod changes;
 mod creation;

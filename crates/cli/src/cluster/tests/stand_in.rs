@@ -22,6 +22,8 @@ pub struct Received {
     pub method: String,
     /// Below `/magnum/v1/`.
     pub path: String,
+    /// Without the question mark.
+    pub query: String,
     pub body: Value,
 }
 
@@ -131,6 +133,7 @@ fn answer(state: &State, method: &Method, uri: &Uri, body: &Bytes) -> Response {
     let request = Received {
         method: method.to_string(),
         path: path.trim_start_matches("/magnum/v1/").to_owned(),
+        query: uri.query().unwrap_or_default().to_owned(),
         body: serde_json::from_slice(body).unwrap_or(Value::Null),
     };
     state.received.lock().unwrap().push(request.clone());

@@ -14,6 +14,8 @@ pub struct ClusterCertificates {
     pub creator: String,
     /// The authority of Kubernetes.
     pub authority: AuthorityReading,
+    /// The other authorities of the control plane; none if that of Kubernetes was not read from Magnum.
+    pub other_authorities: Vec<OtherAuthority>,
     /// What a rotation does, as sentences.
     pub rotation_effects: Vec<String>,
     /// Whether the viewer may rotate the authorities: the policy, the driver, and the state.
@@ -41,6 +43,24 @@ pub enum AuthorityReading {
         reason: String,
         next_step: Option<String>,
     },
+}
+
+/// An authority beside that of Kubernetes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherAuthority {
+    pub kind: OtherAuthorityKind,
+    /// `None`: Magnum did not give it, as with drivers and versions that do not have it.
+    pub certificate: Option<Box<CertificateView>>,
+}
+
+/// What an authority beside that of Kubernetes is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OtherAuthorityKind {
+    /// etcd and its clients.
+    Etcd,
+    /// Requests of the API server to API servers that extend it.
+    FrontProxy,
 }
 
 /// The authority in the record of an enrolled cluster, with which Portico reaches its API.

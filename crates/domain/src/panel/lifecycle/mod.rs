@@ -27,7 +27,8 @@ mod usage;
 
 pub use action::{ActionOffer, Check, CheckLevel, ClusterAction, FieldProblem, FormPage};
 pub use certificates::{
-    AuthorityReading, CertificateView, ClusterCertificates, Expiry, RecordedAuthority,
+    AuthorityReading, CertificateView, ClusterCertificates, Expiry, OtherAuthority,
+    OtherAuthorityKind, RecordedAuthority,
 };
 pub use change::ChangeOutcome;
 pub use cluster::{

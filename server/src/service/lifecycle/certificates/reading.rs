@@ -11,13 +11,14 @@ use crate::{
 use jiff::Timestamp;
 use portico_cluster_operations::{
     Clients,
+    authorities::authorities,
     certificate::{Certificate, CertificateError},
 };
 use portico_domain::{
     identity::Named,
     panel::lifecycle::{
         AuthorityReading, CertificateView, ClusterAction, ClusterCertificates, Expiry,
-        RecordedAuthority,
+        OtherAuthority, OtherAuthorityKind, RecordedAuthority,
     },
 };
 use portico_lifecycle::{
@@ -26,10 +27,7 @@ use portico_lifecycle::{
     model::Cluster,
     rights::Call,
 };
-use portico_openstack::{
-    magnum::{self, Authority as MagnumAuthority},
-    rest::ErrorKind,
-};
+use portico_openstack::{magnum, rest::ErrorKind};
 use uuid::Uuid;
 
 /// Returns the certificate of a cluster's authority, and what the viewer may do with it.
@@ -75,7 +73,7 @@ pub async fn read(
     let model = &examined.cluster;
     let creator = model.user_id.as_deref();
     let now = Timestamp::now().as_second();
-    let authority = authority(clients, viewer, &found, recorded, now).await;
+    let (authority, other_authorities) = read_all(clients, viewer, &found, recorded, now).await;
     let refusal = examined.refusal(viewer);
     Ok(ClusterCertificates {
         cluster: Named {
@@ -86,6 +84,7 @@ pub async fn read(
         creator: found.user_id.clone(),
         record: compared(&authority, recorded),
         authority,
+        other_authorities,
         rotation_effects: ROTATION_EFFECTS.map(str::to_owned).to_vec(),
         rotation: managed::offer(ClusterAction::RotateCa, refusal),
         signing: managed::offer(
@@ -134,33 +133,53 @@ pub async fn examine(
     })
 }
 
-/// Reads the certificate: from Magnum where the policy permits it, else from the record of the cluster.
-async fn authority(
+/// Reads the certificates: from Magnum where the policy permits it, else that of Kubernetes from the
+/// record of the cluster.
+async fn read_all(
     clients: &Clients,
     viewer: &Viewer,
     found: &magnum::Cluster,
     recorded: Option<&str>,
     now: i64,
-) -> AuthorityReading {
+) -> (AuthorityReading, Vec<OtherAuthority>) {
     let creator = Some(found.user_id.as_str()).filter(|id| !id.is_empty());
     if let Some(reason) = viewer.refusal(Call::ReadAuthority, creator) {
-        return of_record(recorded, reason, None, now);
+        return (of_record(recorded, reason, None, now), Vec::new());
     }
-    let magnum = &clients.magnum;
-    let asked = magnum.authority(&viewer.token, found.uuid, MagnumAuthority::Kubernetes);
-    match asked.await {
-        Ok(pem) => match view(pem, now) {
-            Ok(certificate) => AuthorityReading::Magnum(Box::new(certificate)),
-            Err(error) => AuthorityReading::Refused {
-                reason: error::sentence(&error.to_string()),
-                next_step: Some("Report it to the cloud's operator.".to_owned()),
-            },
-        },
+    let read = match authorities(&clients.magnum, &viewer.token, found.uuid).await {
+        Ok(read) => read,
         Err(error) => {
             let (reason, next_step) = (error::message(&error), error::next_step(&error));
             let recorded = recorded.filter(|_| matches!(error.kind, ErrorKind::Forbidden(_)));
-            of_record(recorded, reason, Some(next_step), now)
+            let reading = of_record(recorded, reason, Some(next_step), now);
+            return (reading, Vec::new());
         }
+    };
+    match view(read.kubernetes, now) {
+        Ok(certificate) => {
+            let others = [
+                (OtherAuthorityKind::Etcd, read.etcd),
+                (OtherAuthorityKind::FrontProxy, read.front_proxy),
+            ];
+            let others = others.map(|(kind, pem)| other(kind, pem, now));
+            let reading = AuthorityReading::Magnum(Box::new(certificate));
+            (reading, others.into())
+        }
+        Err(error) => {
+            let reading = AuthorityReading::Refused {
+                reason: error::sentence(&error.to_string()),
+                next_step: Some("Report it to the cloud's operator.".to_owned()),
+            };
+            (reading, Vec::new())
+        }
+    }
+}
+
+fn other(kind: OtherAuthorityKind, pem: Option<String>, now: i64) -> OtherAuthority {
+    let certificate = pem.and_then(|pem| view(pem, now).ok());
+    OtherAuthority {
+        kind,
+        certificate: certificate.map(Box::new),
     }
 }
 

@@ -9,7 +9,8 @@ use crate::service::lifecycle::{
 };
 use app::error::UiErrorKind;
 use portico_domain::panel::lifecycle::{
-    AuthorityReading, ChangeOutcome, ClusterCertificates, Expiry, RecordedAuthority,
+    AuthorityReading, ChangeOutcome, ClusterCertificates, Expiry, OtherAuthorityKind,
+    RecordedAuthority,
 };
 use rcgen::{CertificateParams, DnType, KeyPair};
 use serde_json::{Value, json};
@@ -50,6 +51,19 @@ async fn magnum(driver: &'static str, authority: &str) -> ChangingMagnum {
     ChangingMagnum::start(
         vec![cluster("shop", "CREATE_COMPLETE")],
         move |request, _| reply(request, driver, &authority),
+    )
+    .await
+}
+
+/// Starts a Magnum with answers of its own about the other authorities.
+async fn magnum_with(
+    authority: &str,
+    others: impl Fn(&str) -> Option<Answer> + Send + Sync + 'static,
+) -> ChangingMagnum {
+    let authority = authority.to_owned();
+    ChangingMagnum::start(
+        vec![cluster("shop", "CREATE_COMPLETE")],
+        move |request, _| others(&request.query).or_else(|| reply(request, HEAT, &authority)),
     )
     .await
 }
@@ -115,6 +129,51 @@ async fn case_42_a_colleague_sees_the_authority_of_the_record_and_who_may_read_i
     ));
     // the rotation is a right of members
     assert!(found.rotation.is_offered());
+}
+
+#[tokio::test]
+async fn the_other_authorities_are_shown_where_magnum_has_them() {
+    let [kubernetes, etcd, front_proxy] = ["shop", "etcd", "front-proxy"].map(certificate);
+    let magnum = magnum_with(&kubernetes, move |query| match query {
+        "ca_cert_type=etcd" => Some((200, json!({"pem": etcd}))),
+        "ca_cert_type=front-proxy" => Some((200, json!({"pem": front_proxy}))),
+        _ => None,
+    })
+    .await;
+    let found = page(&magnum, &ada(&magnum), None).await;
+    let shown: Vec<_> = found.other_authorities.iter().collect();
+    let kinds: Vec<_> = shown.iter().map(|other| other.kind).collect();
+    assert_eq!(
+        kinds,
+        [OtherAuthorityKind::Etcd, OtherAuthorityKind::FrontProxy]
+    );
+    for (other, name) in shown.iter().zip(["CN=etcd", "CN=front-proxy"]) {
+        let certificate = other.certificate.as_ref().unwrap();
+        assert!(certificate.subject.contains(name), "{certificate:?}");
+        assert_eq!(certificate.expiry, Expiry::Distant);
+    }
+    // a colleague asks for none of them
+    let bob = magnum.viewer("bob", &["member", "reader"]);
+    let found = page(&magnum, &bob, Some(&kubernetes)).await;
+    assert!(found.other_authorities.is_empty());
+}
+
+#[tokio::test]
+async fn without_other_authorities_the_page_has_that_of_kubernetes() {
+    let kubernetes = certificate("shop");
+    let fault = json!({"errors": [{"status": 500, "title": "Error", "detail": "No secret."}]});
+    let failing = magnum_with(&kubernetes, move |query| {
+        (!query.is_empty()).then(|| (500, fault.clone()))
+    })
+    .await;
+    // a Magnum that does not know the parameter ignores it
+    for magnum in [failing, magnum(HEAT, &kubernetes).await] {
+        let found = page(&magnum, &ada(&magnum), None).await;
+        assert!(matches!(found.authority, AuthorityReading::Magnum(_)));
+        assert_eq!(found.other_authorities.len(), 2);
+        let others = found.other_authorities.iter();
+        assert!(others.map(|other| &other.certificate).all(Option::is_none));
+    }
 }
 
 #[tokio::test]
