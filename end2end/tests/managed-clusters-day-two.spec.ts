@@ -139,6 +139,8 @@ test("case_40 authorities are rotated after the name, and have another fingerpri
   const api = await PanelApi.inProject(page, tenant.project);
   const before = await fingerprintOf(api, cluster);
   await expect(part(page, "authority")).toContainText(before);
+  // its head, etcd and the front proxy
+  await expect(part(page, "other-authorities").getByRole("row")).toHaveCount(3);
   const send = main(page).getByRole("button", { name: "Rotate authorities" });
   await expect(part(page, "rotation")).toContainText("stops working at once");
   await expect(send).toBeDisabled();
