@@ -45,6 +45,11 @@ test("a node group is added, resized beyond its maximum and deleted, and the jou
   await isAccessible(page);
 
   await main(page).getByRole("button", { name: "Add a node group" }).click();
+  // below the table: the keyboard goes on in the form, and returns to the table
+  await expect(part(page, "change").getByRole("heading", { name: "New node group" })).toBeFocused();
+  await part(page, "change").getByRole("button", { name: "Cancel" }).click();
+  await expect(main(page).getByRole("region", { name: "Node groups" })).toBeFocused();
+  await main(page).getByRole("button", { name: "Add a node group" }).click();
   await main(page).getByLabel("Name of the group").fill("gpu");
   await main(page).getByLabel("Maximum nodes").fill("2");
   await main(page).getByLabel("Reason").fill("CHG-12");

@@ -86,6 +86,7 @@ test("the chosen node is removed after its name, and the journal has it", async 
   await page.goto(viewOf(cluster, "nodes"));
   await rows(page, name).getByRole("button", { name: "Remove" }).click();
   const removal = part(page, "removal");
+  await expect(removal.getByRole("heading", { name: `Remove ${name}` })).toBeFocused();
   await expect(removal.locator("[data-part=steps]")).toContainText("(2 to 1)");
   const send = removal.getByRole("button", { name: "Remove the node" });
   await expect(send).toBeDisabled();

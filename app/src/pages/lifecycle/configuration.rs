@@ -1,8 +1,8 @@
 //! What the API server of a cluster needs that others made.
-use super::{list_crumb, view_change::use_view_shown};
+use super::{cluster_crumb, list_crumb, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_api_server_configuration,
-    components::{Crumb, ErrorState, PageHead},
+    components::{ErrorState, PageHead},
     context::use_session,
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, Card, CodeBlock, SkeletonLines, Tone},
@@ -17,13 +17,7 @@ const TITLE: &str = "API server configuration";
 pub fn Configuration(cluster: Uuid) -> impl IntoView {
     let session = use_session();
     let project = session.project.get_untracked();
-    let crumbs = vec![
-        list_crumb(&project),
-        Crumb::new(
-            "Cluster",
-            ManagedClustersPage::Cluster(cluster).address(&project),
-        ),
-    ];
+    let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(
         ManagedClustersPage::Configuration(cluster),
         TITLE.to_owned(),

@@ -75,6 +75,9 @@ struct Entries {
     hidden: RwSignal<HashSet<JournalSource>>,
     is_paused: RwSignal<bool>,
     is_reading: RwSignal<bool>,
+    /// Why new entries could not be read; they are read again.
+    outdated: RwSignal<Option<String>>,
+    /// Why older entries could not be read.
     failure: RwSignal<Option<UiError>>,
 }
 
@@ -89,6 +92,7 @@ fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
         hidden: RwSignal::default(),
         is_paused: RwSignal::new(false),
         is_reading: RwSignal::new(false),
+        outdated: RwSignal::new(None),
         failure: RwSignal::new(None),
     };
     use_poll(INTERVAL, move || entries.refresh());
@@ -106,12 +110,19 @@ fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
             <div class="mb-4"><Banner tone=Tone::Bad>{text}</Banner></div>
         })}
         {tools(entries)}
-        {move || entries.failure.get().map(|error| view! { <InlineError error /> })}
+        {move || entries.outdated.get().map(|reason| view! {
+            <div class="mt-4" data-part="outdated">
+                <Banner tone=Tone::Warn>"The journal could not refresh; retrying. "{reason}</Banner>
+            </div>
+        })}
         <div class="mt-4">
             <Card title="Entries">
                 {move || if shown.with(Vec::is_empty) { empty(entries) } else { list(shown) }}
             </Card>
         </div>
+        {move || entries.failure.get().map(|error| view! {
+            <div class="mt-4"><InlineError error /></div>
+        })}
         {older(entries)}
         {move || entries.gaps.get().into_iter().map(|gap| view! {
             <p class="text-muted mt-2">{gap}</p>
@@ -141,6 +152,10 @@ impl Entries {
             }
             match answer {
                 Ok(journal) => self.take(journal, before.is_some()),
+                // a read that the user did not ask for interrupts nothing
+                Err(error) if before.is_none() => {
+                    let _ = self.outdated.try_set(Some(error.message));
+                }
                 Err(error) => {
                     let _ = self.failure.try_set(Some(error));
                 }
@@ -149,7 +164,11 @@ impl Entries {
     }
 
     fn take(self, journal: ClusterJournal, is_older: bool) {
-        let _ = self.failure.try_set(None);
+        if is_older {
+            let _ = self.failure.try_set(None);
+        } else {
+            let _ = self.outdated.try_set(None);
+        }
         let has_older_pages = self
             .rows
             .try_with_untracked(|rows| rows.len() > journal.rows.len());

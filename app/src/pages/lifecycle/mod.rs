@@ -7,6 +7,7 @@ mod cluster;
 mod configuration;
 mod create;
 mod delete;
+mod focus;
 mod journal;
 mod list;
 mod node_groups;
@@ -18,6 +19,7 @@ mod view_change;
 
 use crate::{
     components::Crumb,
+    context::use_session,
     pages::{not_found::Nowhere, use_parameter},
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, Tone},
@@ -107,10 +109,18 @@ fn list_crumb(project: &str) -> Crumb {
     Crumb::new("Clusters", ManagedClustersPage::List.address(project))
 }
 
-/// Returns the breadcrumb of a cluster, for the pages below it.
+/// Returns the breadcrumb of a cluster, for the pages below it: with its name, if it is one of those that
+/// can be opened. Call it in a component.
 fn cluster_crumb(project: &str, cluster: Uuid) -> Crumb {
+    let session = use_session();
+    let name = untrack(|| session.cluster_name(cluster));
+    let label = if name == cluster.to_string() {
+        "Cluster".to_owned()
+    } else {
+        name
+    };
     Crumb::new(
-        "Cluster",
+        label,
         ManagedClustersPage::Cluster(cluster).address(project),
     )
 }

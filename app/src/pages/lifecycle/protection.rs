@@ -95,11 +95,24 @@ fn Content(cluster: Uuid, changed: Callback<()>) -> impl IntoView {
     let is_first_read = Memo::new(move |_| {
         state.shown.with(Option::is_none) && state.failure.with(Option::is_none)
     });
+    let is_unread = Memo::new(move |_| {
+        state.shown.with(Option::is_none) && state.failure.with(Option::is_some)
+    });
     view! {
         <div class="grid grid-cols-1 gap-3">
             {move || is_first_read.get().then(|| view! { <SkeletonLines lines=2 /> })}
             {move || state.shown.get().map(|protection| content(state, protection))}
             {move || state.failure.get().map(|error| view! { <InlineError error /> })}
+            {move || is_unread.get().then(|| view! {
+                <div>
+                    <Button
+                        label="Try again"
+                        icon=icons::REFRESH
+                        busy=state.busy
+                        on_click=move |_| state.read()
+                    />
+                </div>
+            })}
         </div>
     }
     .into_any()

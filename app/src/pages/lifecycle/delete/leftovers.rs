@@ -239,9 +239,37 @@ fn row(item: LeftoverItem) -> AnyView {
     .into_any()
 }
 
-/// Returns the button that removes the record of the enrolled cluster.
+/// Returns the card that removes the record of the enrolled cluster; afterwards it only states that.
 fn removal(offer: ActionOffer, search: Search) -> AnyView {
-    let button = match offer.refusal {
+    let refusal = offer.refusal;
+    let offered = move || {
+        (!search.is_removed.get()).then(|| {
+            view! {
+                <p>"Portico still lists the cluster among those that can be opened."</p>
+                {move || search.removal_failure.get().map(|error| view! {
+                    <InlineError error />
+                })}
+                <div>{removal_button(refusal.clone(), search)}</div>
+            }
+        })
+    };
+    view! {
+        <div class="mt-4" data-part="record">
+            <Card title="Record in Portico">
+                <div class="grid grid-cols-1 gap-3">
+                    {offered}
+                    <p role="status">
+                        {move || search.is_removed.get().then_some("The record is removed.")}
+                    </p>
+                </div>
+            </Card>
+        </div>
+    }
+    .into_any()
+}
+
+fn removal_button(refusal: Option<String>, search: Search) -> AnyView {
+    match refusal {
         Some(reason) => view! {
             <Why id="record-refusal" label="Remove from Portico" reason action="remove-record" />
         }
@@ -255,22 +283,5 @@ fn removal(offer: ActionOffer, search: Search) -> AnyView {
             />
         }
         .into_any(),
-    };
-    view! {
-        <div class="mt-4" data-part="record">
-            <Card title="Record in Portico">
-                <div class="grid grid-cols-1 gap-3">
-                    <p>"Portico still lists the cluster among those that can be opened."</p>
-                    {move || search.removal_failure.get().map(|error| view! {
-                        <InlineError error />
-                    })}
-                    <p role="status">
-                        {move || search.is_removed.get().then_some("The record is removed.")}
-                    </p>
-                    <div>{button}</div>
-                </div>
-            </Card>
-        </div>
     }
-    .into_any()
 }

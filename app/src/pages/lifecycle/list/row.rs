@@ -35,7 +35,7 @@ pub fn row(id: Uuid, shown: RwSignal<ManagedClusters>, project: &str) -> AnyView
     let status = move || cluster.get().map(|cluster| status_cell(cluster, &own_page));
     let access = move || {
         let cluster = cluster.get();
-        cluster.map(|cluster| access_cell(id, cluster.enrolment, &project))
+        cluster.map(|cluster| access_cell(id, &cluster.name, cluster.enrolment, &project))
     };
     let version = move || {
         let cluster = cluster.get();
@@ -73,7 +73,8 @@ fn status_cell(cluster: ManagedCluster, own_page: &str) -> AnyView {
         .is_some_and(|offer| offer.is_offered());
     let next = can_continue.then(|| {
         let href = own_page.to_owned();
-        view! { <a class="block" href=href>"Continue the plan"</a> }
+        let of = of(&cluster.name);
+        view! { <a class="block" href=href>"Continue the plan"{of}</a> }
     });
     // a cluster that is being made has nothing to measure yet
     let health = (!cluster.is_busy).then(|| {
@@ -94,16 +95,16 @@ fn status_cell(cluster: ManagedCluster, own_page: &str) -> AnyView {
 }
 
 /// Returns whether the cluster can be used through Portico, with the way to it.
-fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
+fn access_cell(id: Uuid, name: &str, enrolment: EnrolmentState, project: &str) -> AnyView {
     let (tone, text) = match enrolment {
         EnrolmentState::Enrolled => {
             let href = routes::cluster(project, id);
-            return view! { <a href=href>"Open"</a> }.into_any();
+            return view! { <a href=href>"Open"{of(name)}</a> }.into_any();
         }
         EnrolmentState::NotChecked => {
             let href = routes::cluster(project, id);
             return view! {
-                <a href=href>"Open"</a>
+                <a href=href>"Open"{of(name)}</a>
                 " "
                 <Status tone=Tone::Idle text="Not checked yet" />
             }
@@ -114,7 +115,7 @@ fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
             return view! {
                 <Status tone=Tone::Warn text="Its API server must be configured" />
                 " "
-                <a href=href>"How?"</a>
+                <a href=href>"How?"{of(name)}</a>
             }
             .into_any();
         }
@@ -131,16 +132,24 @@ fn access_cell(id: Uuid, enrolment: EnrolmentState, project: &str) -> AnyView {
     view! { <Status tone text /> }.into_any()
 }
 
+/// Returns the end of a link's name for users who hear it without its row.
+fn of(name: &str) -> AnyView {
+    view! { <span class="visually-hidden">{format!(" ({name})")}</span> }.into_any()
+}
+
 #[cfg(all(test, feature = "ssr"))]
 mod tests {
     use super::*;
 
     #[test]
     fn the_reason_why_a_cluster_cannot_be_enrolled_wraps() {
-        let html = |state| access_cell(Uuid::nil(), state, "p1").to_html();
+        let html = |state| access_cell(Uuid::nil(), "shop", state, "p1").to_html();
         let reason = html(EnrolmentState::NotOffered("Not here.".to_owned()));
         assert!(reason.starts_with(r#"<span class="block">"#), "{reason}");
         assert!(reason.contains("Not here."), "{reason}");
+        // each link has a name of its own
+        let open = html(EnrolmentState::Enrolled);
+        assert!(open.contains("(shop)"), "{open}");
         // a few words stay on one line
         let ready = html(EnrolmentState::Ready);
         assert!(ready.starts_with(r#"<span class="status"#), "{ready}");

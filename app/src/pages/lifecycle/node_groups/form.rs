@@ -4,7 +4,10 @@ use super::{
     review,
     state::{Groups, Stage},
 };
-use crate::ui::{Button, ButtonKind, Card};
+use crate::{
+    pages::lifecycle::focus::focus_table,
+    ui::{Button, ButtonKind, Card},
+};
 use leptos::prelude::*;
 use portico_domain::panel::{
     Reading,
@@ -47,7 +50,10 @@ pub fn card(groups: Groups, draft: Kind) -> AnyView {
                             <Button
                                 label="Cancel"
                                 kind=ButtonKind::Plain
-                                on_click=move |_| groups.close()
+                                on_click=move |_| {
+                                    groups.close();
+                                    focus_table();
+                                }
                             />
                         })}
                     </div>

@@ -4,6 +4,7 @@ use crate::{
     api::lifecycle::{change_node_group, get_node_groups, review_node_group},
     error::UiError,
     hooks::Timer,
+    pages::lifecycle::focus::focus_part,
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
@@ -113,6 +114,7 @@ impl Groups {
         self.outcome.set(None);
         self.stage.set(Stage::Typing);
         self.draft.set(Some(kind));
+        focus_part("change");
         self.review_now();
     }
 

@@ -6,7 +6,7 @@ use super::{
 use crate::{
     components::InlineError,
     context::use_session,
-    pages::lifecycle::node_groups,
+    pages::lifecycle::{focus::focus_table, node_groups},
     ui::{Banner, Button, ButtonKind, Card, Tone},
 };
 use leptos::prelude::*;
@@ -14,20 +14,19 @@ use leptos::prelude::*;
 pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     let project = use_session().project.get_untracked();
     let is_removal = chosen.verb == Verb::Remove;
-    let (title, label, class, part) = match chosen.verb {
+    let (title, label, class) = match chosen.verb {
         Verb::Remove => (
             format!("Remove {}", chosen.name),
             "Remove the node",
             "btn btn-danger",
-            "removal",
         ),
         Verb::Replace => (
             format!("Replace {}", chosen.name),
             "Add the new node",
             "btn btn-primary",
-            "replacing",
         ),
     };
+    let part = chosen.verb.part();
     let drain = in_kubernetes(&project, state.cluster, &chosen.name);
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -64,7 +63,10 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                         <Button
                             label="Cancel"
                             kind=ButtonKind::Plain
-                            on_click=move |_| state.close()
+                            on_click=move |_| {
+                                state.close();
+                                focus_table();
+                            }
                         />
                     </div>
                     <p class="visually-hidden" role="status">

@@ -50,10 +50,14 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     let state = NodesState::new(cluster);
     state.read();
     use_poll(INTERVAL, move || state.read());
-    let retry = Callback::new(move |()| state.read());
+    let retry = Callback::new(move |()| {
+        state.failure.set(None);
+        state.read();
+    });
     let is_first_read = Memo::new(move |_| {
         state.shown.with(Option::is_none) && state.failure.with(Option::is_none)
     });
+    let has_nodes = Memo::new(move |_| state.shown.with(Option::is_some));
     let notes = Memo::new(move |_| {
         state.shown.with(|shown| {
             let Some(shown) = shown else {
@@ -66,8 +70,12 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     });
     view! {
         {move || is_first_read.get().then(|| view! { <SkeletonTable /> })}
-        {move || state.failure.get().map(|error| view! {
-            <div class="card mt-4"><ErrorState error retry /></div>
+        {move || state.failure.get().map(|error| {
+            if has_nodes.get() {
+                outdated(error.message)
+            } else {
+                view! { <div class="card mt-4"><ErrorState error retry /></div> }.into_any()
+            }
         })}
         <div data-part="notes">
             {move || notes.get().into_iter().map(|(tone, text)| view! {
@@ -79,6 +87,16 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || state.chosen.get().map(|chosen| form::card(state, chosen))}
         <div class="mt-4" role="status" data-part="outcome">
             {move || state.outcome.get().map(|answer| change::outcome(answer, cluster, &project))}
+        </div>
+    }
+    .into_any()
+}
+
+/// Returns the note above nodes that could not be read again.
+fn outdated(reason: String) -> AnyView {
+    view! {
+        <div class="mb-4" data-part="outdated">
+            <Banner tone=Tone::Warn>"The nodes could not refresh; retrying. "{reason}</Banner>
         </div>
     }
     .into_any()

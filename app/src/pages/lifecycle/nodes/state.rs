@@ -6,6 +6,7 @@ use crate::{
         stop_node_replacement,
     },
     error::UiError,
+    pages::lifecycle::focus::focus_part,
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
@@ -17,6 +18,16 @@ pub enum Verb {
     Remove,
     /// Adds another node first; the removal is confirmed later.
     Replace,
+}
+
+impl Verb {
+    /// Returns the name of the form's part of the page.
+    pub fn part(self) -> &'static str {
+        match self {
+            Self::Remove => "removal",
+            Self::Replace => "replacing",
+        }
+    }
 }
 
 /// The node that is to be removed or replaced.
@@ -89,7 +100,15 @@ impl NodesState {
                     let _ = self.shown.try_set(Some(nodes));
                 }
                 Err(error) => {
-                    let _ = self.failure.try_set(Some(error));
+                    // one that is shown is not announced again with each read
+                    let is_shown = self.failure.try_with_untracked(|shown| {
+                        shown
+                            .as_ref()
+                            .is_some_and(|shown| shown.message == error.message)
+                    });
+                    if is_shown == Some(false) {
+                        let _ = self.failure.try_set(Some(error));
+                    }
                 }
             }
             self.review_now();
@@ -102,7 +121,9 @@ impl NodesState {
         self.reason.set(String::new());
         self.review.set(None);
         self.outcome.set(None);
+        let part = chosen.verb.part();
         self.chosen.set(Some(chosen));
+        focus_part(part);
         self.review_now();
     }
 
