@@ -156,7 +156,7 @@ test("a file becomes a form, a command, a request and a cluster", async ({ page 
   expect(made).toHaveLength(1);
   await page.goto(clustersPage(tenant));
   const row = main(page).getByRole("row").filter({ hasText: name });
-  await expect(row.getByRole("link", { name })).toHaveAttribute("href", clustersPage(tenant, made[0]?.uuid));
+  await expect(row.getByRole("link", { name, exact: true })).toHaveAttribute("href", clustersPage(tenant, made[0]?.uuid));
   await expect(row).toContainText(template);
   // the form is empty again
   await page.goto(clustersPage(tenant, "create"));
