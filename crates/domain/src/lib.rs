@@ -5,6 +5,7 @@
 //! (the content of the pages).
 pub mod access;
 pub mod account_name;
+pub mod api_address;
 pub mod cluster;
 pub mod enrolled_cluster;
 pub mod identity;

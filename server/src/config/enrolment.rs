@@ -1,14 +1,24 @@
 //! `[enrolment]`: clusters that users enrol.
 use ipnet::IpNet;
+use portico_domain::api_address::reached;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::{
-    net::{IpAddr, Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     path::PathBuf,
 };
 use url::Url;
 
 const HTTPS_PORT: u16 = 443;
+
+/// The metadata services of clouds that are not link-local: what runs on a machine of such a cloud reads its
+/// credentials there.
+const METADATA_V4: [Ipv4Addr; 3] = [
+    Ipv4Addr::new(100, 100, 100, 200),
+    Ipv4Addr::new(168, 63, 129, 16),
+    Ipv4Addr::new(192, 0, 0, 192),
+];
+const METADATA_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254);
 
 /// `[enrolment]`: clusters that users enrol, for the gateway and the panel; kube-auth has
 /// `kube_auth.cluster_list`. Needs a store in SQLite or PostgreSQL. Without this section only the
@@ -158,14 +168,18 @@ impl EnrolmentConfig {
     ///
     /// # Errors
     /// [`RefusedAddress::Form`], or [`RefusedAddress::Outside`] for an address that is not listed.
-    /// Link-local, multicast and unspecified addresses are never permitted, and those of the machine
-    /// itself only by a network of theirs. An IPv6 address that embeds an IPv4 address is judged
-    /// by the latter.
+    /// Link-local, multicast and unspecified addresses and those of metadata services are never
+    /// permitted; those of the machine itself, and of a NAT64 of one network (RFC 8215), whose IPv4
+    /// addresses cannot be known, only by a network of theirs. An IPv6 address that embeds an IPv4
+    /// address is judged by the latter.
     pub fn permit(&self, api_url: &str) -> Result<SocketAddr, RefusedAddress> {
         let address = address(api_url).ok_or(RefusedAddress::Form)?;
         let ip = reached(address.ip());
         let is_permitted = |network: &IpNet| {
-            network.contains(&ip) && (!ip.is_loopback() || network.network().is_loopback())
+            let first = network.network();
+            network.contains(&ip)
+                && (!ip.is_loopback() || first.is_loopback())
+                && (!is_local_nat64(ip) || is_local_nat64(first))
         };
         if is_special(ip) || !self.api_networks.iter().any(is_permitted) {
             return Err(RefusedAddress::Outside(ip));
@@ -197,27 +211,23 @@ fn address(api_url: &str) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, HTTPS_PORT))
 }
 
-/// Returns the address that a connection reaches: the IPv4 address in a mapped one, and in one of the
-/// well-known prefix of NAT64 (RFC 6052), which a translator of the network forwards to it.
-fn reached(ip: IpAddr) -> IpAddr {
-    match ip.to_canonical() {
-        IpAddr::V6(v6) => match v6.segments() {
-            [0x64, 0xff9b, 0, 0, 0, 0, _, _] => {
-                let [.., a, b, c, d] = v6.octets();
-                IpAddr::V4(Ipv4Addr::new(a, b, c, d))
-            }
-            _ => IpAddr::V6(v6),
-        },
-        v4 @ IpAddr::V4(_) => v4,
-    }
+/// Returns whether an address is in 64:ff9b:1::/48: a translator forwards it to an IPv4 address, where only
+/// its operator knows to which.
+fn is_local_nat64(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V6(v6) if matches!(v6.segments(), [0x64, 0xff9b, 1, ..]))
 }
 
 fn is_special(ip: IpAddr) -> bool {
-    let is_link_local = match ip {
-        IpAddr::V4(ip) => ip.is_link_local() || ip == Ipv4Addr::BROADCAST,
-        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    let is_of_host_or_link = match ip {
+        IpAddr::V4(ip) => {
+            // 0.0.0.0/8 is "this host on this network" (RFC 1122)
+            let [network, ..] = ip.octets();
+            let is_this_host = network == 0 || ip == Ipv4Addr::BROADCAST;
+            ip.is_link_local() || is_this_host || METADATA_V4.contains(&ip)
+        }
+        IpAddr::V6(ip) => ip.is_unicast_link_local() || ip == METADATA_V6,
     };
-    is_link_local || ip.is_multicast() || ip.is_unspecified()
+    is_of_host_or_link || ip.is_multicast() || ip.is_unspecified()
 }
 
 #[cfg(test)]
@@ -261,6 +271,9 @@ mod tests {
             "https://2001:db8::7",
             "https://[2001:db8::7%1]:6443",
             "https://[2001:db8::7%251]",
+            // resolvers take it for a name
+            "https://192.0.2.7.:6443",
+            "HTTPS://192.0.2.7:6443",
             "https://",
         ] {
             assert_eq!(listed.permit(url), Err(RefusedAddress::Form), "{url}");
@@ -286,7 +299,11 @@ mod tests {
             "https://[fe80::1]:6443",
             "https://[::ffff:127.0.0.1]:6443",
             "https://0.0.0.0:6443",
+            "https://0.1.2.3:6443",
             "https://224.0.0.1:6443",
+            "https://100.100.100.200:80",
+            "https://[fd00:ec2::254]:80",
+            "https://[fe80::a9fe:a9fe]:80",
         ] {
             let found = all.permit(url);
             assert!(matches!(found, Err(RefusedAddress::Outside(_))), "{url}");
@@ -306,6 +323,10 @@ mod tests {
             "https://[64:ff9b::169.254.169.254]:443",
             "https://[64:ff9b::127.0.0.1]:6443",
             "https://[64:ff9b::7f00:1]:6443",
+            "https://[::169.254.169.254]:443",
+            "https://[::7f00:1]:6443",
+            "https://[2002:a9fe:a9fe::1]:443",
+            "https://[2002:7f00:1::1]:6443",
         ] {
             let found = all.permit(url);
             assert!(matches!(found, Err(RefusedAddress::Outside(_))), "{url}");
@@ -314,6 +335,10 @@ mod tests {
         let v6_only = config(&["64:ff9b::/96"]).permit(url);
         assert!(matches!(v6_only, Err(RefusedAddress::Outside(_))));
         assert!(config(&["192.0.2.0/24"]).permit(url).is_ok());
+        // which IPv4 address a NAT64 of one network means is not known
+        let local = "https://[64:ff9b:1::7f00:1]:6443";
+        assert!(matches!(all.permit(local), Err(RefusedAddress::Outside(_))));
+        assert!(config(&["64:ff9b:1::/48"]).permit(local).is_ok());
         // the control case: another prefix has no IPv4 address in it
         let other = "https://[64:ff9c::7f00:1]:6443";
         assert!(all.permit(other).is_ok());
