@@ -47,6 +47,7 @@ pub(super) fn after_import(
             record.name, record.owner_project, record.id
         ),
     );
+    line(&mut text, format_args!("{}", accepted(record)));
     line(
         &mut text,
         format_args!(
@@ -67,6 +68,18 @@ pub(super) fn after_import(
     }
     text.push_str(&roles(record, section));
     text
+}
+
+/// Returns the sentence about who may use the cluster.
+fn accepted(record: &EnrolledCluster) -> String {
+    let projects = record.accepted_projects.join(", ");
+    match record.accepted_roles.as_slice() {
+        [] => format!("Accepted: users of {projects}, with any role."),
+        roles => format!(
+            "Accepted: users of {projects}, with one of the roles {}.",
+            roles.join(", ")
+        ),
+    }
 }
 
 fn configuration(record: &EnrolledCluster, webhook: &Webhook) -> String {

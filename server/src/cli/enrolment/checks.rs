@@ -1,5 +1,6 @@
 //! Whether a cluster may be imported.
-use crate::config::enrolment::RefusedAddress;
+use crate::config::enrolment::{EnrolmentConfig, RefusedAddress};
+use portico_domain::api_address::{ApiAddress, is_same_api};
 use portico_domain::cluster::ClusterRecord;
 use portico_domain::enrolled_cluster::{EnrolledCluster, InvalidEnrolledCluster, is_plain_name};
 use portico_kube_auth::authority::only_certificates;
@@ -39,6 +40,16 @@ pub(super) enum ImportError {
         name: String,
         id: Uuid,
     },
+    #[error(
+        "{name} ({id}) belongs to project {owner}, not {asked}; give its --owner-project, or remove the \
+         record and import the cluster again"
+    )]
+    OtherOwner {
+        name: String,
+        id: Uuid,
+        owner: String,
+        asked: String,
+    },
     #[error("the record cannot be stored: {0}; correct the option of that name")]
     Record(InvalidEnrolledCluster),
     #[error("no imported cluster has the ID {0}; `portico enrolment list` shows all of them")]
@@ -73,8 +84,8 @@ impl Member {
         match self {
             Self::Name => "choose another --name, or give its --id to replace an imported record",
             Self::Address => {
-                "give its --id to replace an imported record, with --accepted-project for each further \
-                 project"
+                "give its --id to replace an imported record, with --accepted-project for each of its \
+                 projects"
             }
             Self::ClientAuthority => {
                 "kube-auth could not tell their API servers apart: give each cluster an authority of its own"
@@ -101,6 +112,17 @@ pub(super) fn check_name(name: &str) -> Result<(), ImportError> {
         true => Ok(()),
         false => Err(ImportError::Name(name.to_owned())),
     }
+}
+
+/// Returns the address of an API server in its normal form, if Portico may connect to it.
+///
+/// # Errors
+/// [`ImportError::Address`].
+pub(super) fn address(section: &EnrolmentConfig, server: &str) -> Result<String, ImportError> {
+    let parsed = ApiAddress::parse(server).ok_or(ImportError::Address(RefusedAddress::Form))?;
+    let normal = parsed.to_string();
+    section.permit(&normal).map_err(ImportError::Address)?;
+    Ok(normal)
 }
 
 /// Returns the certificates of a file, without its other contents.
@@ -180,7 +202,7 @@ pub(super) fn ensure_distinct(
         if one.name == new.name {
             return Err(taken(Member::Name, &one.name, one.id));
         }
-        if same_address(&one.api_url, &new.api_url) {
+        if is_same_api(&one.api_url, &new.api_url) {
             return Err(taken(Member::Address, &one.name, one.id));
         }
     }
@@ -190,7 +212,7 @@ pub(super) fn ensure_distinct(
         if is_neighbour && one.name == new.name {
             return Err(taken(Member::Name, &one.name, one.id));
         }
-        if same_address(&one.api_url, &new.api_url) {
+        if is_same_api(&one.api_url, &new.api_url) {
             return Err(taken(Member::Address, &one.name, one.id));
         }
         let theirs = certificates(&one.client_ca);
@@ -199,8 +221,4 @@ pub(super) fn ensure_distinct(
         }
     }
     Ok(())
-}
-
-fn same_address(one: &str, other: &str) -> bool {
-    one.trim_end_matches('/') == other.trim_end_matches('/')
 }

@@ -1,3 +1,5 @@
+mod replacement;
+
 use super::checks::{ImportError, Member};
 use super::*;
 use crate::config::enrolment::{EnrolmentRoles, EnrolmentWebhook, RefusedAddress};
@@ -65,8 +67,10 @@ impl Place {
             client_ca: None,
             owner_project: "p1".to_owned(),
             accepted_projects: Vec::new(),
+            owner_only: false,
             accepted_roles: Vec::new(),
-            api_audiences: API_SERVER_AUDIENCES.map(str::to_owned).to_vec(),
+            any_role: false,
+            api_audiences: Vec::new(),
             id: None,
         }
     }
@@ -134,9 +138,13 @@ async fn a_cluster_is_imported_replaced_and_removed_and_it_is_recorded() {
     assert_eq!(first.accepted_roles, ["r1"]);
     assert_eq!(first.ca, first.client_ca);
 
+    assert_eq!(first.api_audiences, API_SERVER_AUDIENCES);
+
     // the authority was rotated, and any role of the owner's project is sufficient
     let mut again = place.arguments("shop", "192.0.2.7");
     again.id = Some(first.id);
+    again.owner_only = true;
+    again.any_role = true;
     let second = place.import(&again).await.unwrap();
     assert_eq!(place.stored().await, std::slice::from_ref(&second));
     assert_eq!(second.id, first.id);
