@@ -131,19 +131,24 @@ impl Panel {
 
     /// Calls a server function for managed clusters, and returns its JSON.
     async fn call(&mut self, function: &str, body: &Value) -> String {
+        let function = format!("managed_clusters/{function}");
+        let (status, text) = self.request(&function, body).await;
+        assert!(status.is_success(), "{function}: {status} {text}");
+        text
+    }
+
+    /// Calls a server function, and returns the status and the text of the response.
+    pub async fn request(&mut self, function: &str, body: &Value) -> (StatusCode, String) {
         let request = self
             .client
-            .post(format!("{}/api/managed_clusters/{function}", self.origin))
+            .post(format!("{}/api/{function}", self.origin))
             .header("origin", self.origin.as_str())
             .header("accept", "application/json")
             .header("portico-project", self.project.as_str())
             .header("x-csrf-token", self.csrf.as_str())
             .json(body);
         let response = self.send(request).await;
-        let status = response.status();
-        let text = response.text().await.unwrap();
-        assert!(status.is_success(), "{function}: {status} {text}");
-        text
+        (response.status(), response.text().await.unwrap())
     }
 
     async fn page(&mut self, path: &str) -> String {
