@@ -1,3 +1,5 @@
+mod redirects;
+
 use super::*;
 use jiff::SignedDuration;
 use portico_assertion::PrivateKey;
