@@ -7,16 +7,41 @@ use super::{
     profile::{self, Profile},
 };
 use jiff::Timestamp;
+use portico_openstack::rest::REASON;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use url::Url;
+use url::form_urlencoded::byte_serialize;
 use uuid::Uuid;
 
 /// How long before its expiry a token is renewed, so that it does not expire in flight.
 const RENEW_AHEAD_SECONDS: i64 = 30;
 /// Maximum size of a text, in bytes.
 const MAX_TEXT_BYTES: usize = 16 * 1024 * 1024;
+
+/// A request, which is sent again with another token if the first was refused.
+struct Outgoing<'a> {
+    method: reqwest::Method,
+    url: Url,
+    body: Option<&'a Value>,
+    reason: Option<&'a str>,
+    /// Maximum size of the response.
+    max_bytes: usize,
+}
+
+impl Outgoing<'_> {
+    fn new(method: reqwest::Method, url: Url, max_bytes: usize) -> Self {
+        Self {
+            method,
+            url,
+            body: None,
+            reason: None,
+            max_bytes,
+        }
+    }
+}
 
 /// A user's session at one gateway; the access token is renewed by one process when it is due.
 pub struct Session {
@@ -66,11 +91,30 @@ impl Session {
         Ok(self.profile.access_token.clone())
     }
 
+    /// Sends a `GET` whose response is JSON.
+    pub async fn get<T: DeserializeOwned>(&mut self, url: Url) -> Result<T, CommandError> {
+        self.call(reqwest::Method::GET, url).await
+    }
+
+    /// Sends a `PUT` with a JSON body whose response is JSON; `reason` is for the journal of a cluster.
+    pub async fn put<T: DeserializeOwned>(
+        &mut self,
+        url: Url,
+        body: &Value,
+        reason: Option<&str>,
+    ) -> Result<T, CommandError> {
+        let outgoing = Outgoing {
+            body: Some(body),
+            reason,
+            ..Outgoing::new(reqwest::Method::PUT, url, MAX_BODY_BYTES)
+        };
+        self.parsed(&outgoing).await
+    }
+
     /// Sends a `GET` whose response is a text of up to 16 MiB.
     pub async fn text(&mut self, url: Url) -> Result<String, CommandError> {
-        let (status, body) = self
-            .answer(reqwest::Method::GET, url, MAX_TEXT_BYTES)
-            .await?;
+        let outgoing = Outgoing::new(reqwest::Method::GET, url, MAX_TEXT_BYTES);
+        let (status, body) = self.answer(&outgoing).await?;
         match status.is_success() {
             true => Ok(body),
             false => Err(self.gateway.refused(&body, status)),
@@ -87,7 +131,15 @@ impl Session {
         method: reqwest::Method,
         url: Url,
     ) -> Result<T, CommandError> {
-        let (status, body) = self.answer(method, url, MAX_BODY_BYTES).await?;
+        self.parsed(&Outgoing::new(method, url, MAX_BODY_BYTES))
+            .await
+    }
+
+    async fn parsed<T: DeserializeOwned>(
+        &mut self,
+        outgoing: &Outgoing<'_>,
+    ) -> Result<T, CommandError> {
+        let (status, body) = self.answer(outgoing).await?;
         match status.is_success() {
             true => self.gateway.parse(status, &body),
             false => Err(self.gateway.refused(&body, status)),
@@ -97,16 +149,14 @@ impl Session {
     /// Returns the response to a request; a 401 is an error.
     async fn answer(
         &mut self,
-        method: reqwest::Method,
-        url: Url,
-        max_bytes: usize,
+        outgoing: &Outgoing<'_>,
     ) -> Result<(StatusCode, String), CommandError> {
         self.renew_ahead(RENEW_AHEAD_SECONDS).await?;
-        let mut answer = self.attempt(method.clone(), url.clone(), max_bytes).await?;
+        let mut answer = self.attempt(outgoing).await?;
         if answer.0 == StatusCode::UNAUTHORIZED {
             // ended early, or renewed by another process meanwhile
             self.renew().await?;
-            answer = self.attempt(method, url, max_bytes).await?;
+            answer = self.attempt(outgoing).await?;
         }
         match answer.0 {
             StatusCode::UNAUTHORIZED => Err(self.ended("the gateway no longer knows it")),
@@ -114,18 +164,20 @@ impl Session {
         }
     }
 
-    async fn attempt(
-        &self,
-        method: reqwest::Method,
-        url: Url,
-        max_bytes: usize,
-    ) -> Result<(StatusCode, String), CommandError> {
-        let request = self
+    async fn attempt(&self, outgoing: &Outgoing<'_>) -> Result<(StatusCode, String), CommandError> {
+        let mut request = self
             .gateway
             .client
-            .request(method, url)
+            .request(outgoing.method.clone(), outgoing.url.clone())
             .bearer_auth(self.profile.access_token.expose_secret());
-        self.gateway.send_within(request, max_bytes).await
+        if let Some(body) = outgoing.body {
+            request = request.json(body);
+        }
+        if let Some(reason) = outgoing.reason {
+            let encoded: String = byte_serialize(reason.as_bytes()).collect();
+            request = request.header(REASON, encoded);
+        }
+        self.gateway.send_within(request, outgoing.max_bytes).await
     }
 
     async fn renew_ahead(&mut self, seconds: i64) -> Result<(), CommandError> {

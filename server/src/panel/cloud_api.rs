@@ -1,5 +1,5 @@
 //! The paths of the command line below `/projects/{project}/cloud/` (ADR 0026): the cloud's services, and
-//! the journals of clusters.
+//! the journals and the protection of clusters.
 //!
 //! They are for requests that the gateway has authenticated by a bearer token. One with the cookie of a
 //! browser is refused: a page of another origin could send it.
@@ -8,16 +8,18 @@ use crate::{
     caller::Caller,
     service::{
         Services,
-        lifecycle::{CloudRefusal, CloudRequest, pass_on},
+        lifecycle::{CloudRefusal, CloudRequest, cloud_protection, pass_on, set_cloud_protection},
     },
 };
 use axum::{
+    Json,
     body::to_bytes,
     extract::{Path, Query, Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
 use portico_assertion::command_line;
+use portico_domain::panel::lifecycle::DeleteProtection;
 use portico_openstack::rest::{PassedAnswer, REASON};
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
@@ -39,11 +41,7 @@ pub async fn call(
     caller: Caller,
     request: Request,
 ) -> Response {
-    let read = match is_of_command_line(request.headers()) {
-        true => read(&caller, request).await,
-        false => Err(cookie_refused()),
-    };
-    let request = match read {
+    let request = match of_command_line(&caller, request).await {
         Ok(request) => request,
         Err(refusal) => return refused(&refusal),
     };
@@ -65,6 +63,50 @@ pub async fn journal(
         return refused(&cookie_refused());
     }
     download::journal(services, path, query, caller).await
+}
+
+/// Returns whether a managed cluster is protected from deletion.
+pub async fn protection(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+    request: Request,
+) -> Response {
+    match of_command_line(&caller, request).await {
+        Ok(_) => shown(cloud_protection(&services, &caller, cluster).await),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Protects a managed cluster from deletion, or removes its protection.
+pub async fn set_protection(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+    request: Request,
+) -> Response {
+    match of_command_line(&caller, request).await {
+        Ok(request) => {
+            let changed = set_cloud_protection(&services, &caller, cluster, &request).await;
+            shown(changed)
+        }
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+fn shown(protection: Result<DeleteProtection, CloudRefusal>) -> Response {
+    match protection {
+        Ok(protection) => Json(protection).into_response(),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Reads a request of the command line in the caller's project.
+async fn of_command_line(caller: &Caller, request: Request) -> Result<CloudRequest, CloudRefusal> {
+    match is_of_command_line(request.headers()) {
+        true => read(caller, request).await,
+        false => Err(cookie_refused()),
+    }
 }
 
 fn is_of_command_line(headers: &HeaderMap) -> bool {

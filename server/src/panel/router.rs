@@ -166,6 +166,10 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             "/projects/{project}/cloud/portico/clusters/{cluster}/journal.jsonl",
             get(cloud_api::journal),
         )
+        .route(
+            "/projects/{project}/cloud/portico/clusters/{cluster}/protection",
+            get(cloud_api::protection).put(cloud_api::set_protection),
+        )
         .route("/projects/{project}/cloud/{*path}", any(cloud_api::call))
         .with_state(Arc::clone(&services));
     let pages = ssr::routes(&state)

@@ -6,6 +6,7 @@ use super::create;
 use super::creation::{AttemptFile, Attempts};
 use super::error::ClusterError;
 use super::exit_code;
+use super::protection::{self, ProtectionChange};
 use super::review;
 use super::specification::Specification;
 use super::steps;
@@ -31,16 +32,20 @@ struct Existing {
 /// # Errors
 /// If the file is invalid, or Magnum cannot be asked.
 pub async fn diff(
-    connection: &Connection,
+    connection: &mut Connection,
     console: &mut Console,
     args: &DiffArgs,
     specification: &Specification,
 ) -> Result<u8, ClusterError> {
     let document = &specification.document;
+    protection::ensure_supported(connection, document)?;
     let existing = find(connection, document).await?;
     let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
-    print(console, args.shared.output, &document.metadata.name, &plan)?;
-    Ok(difference(&plan))
+    let uuid = existing.as_ref().map(|existing| existing.uuid);
+    let protection = protection::planned(connection, document, uuid).await?;
+    let name = &document.metadata.name;
+    print_all(console, args.shared.output, name, &plan, protection)?;
+    Ok(difference_of_all(&plan, protection))
 }
 
 /// Carries out a plan, and returns the exit code.
@@ -59,39 +64,45 @@ pub async fn apply(
         console.say(notice);
     }
     let document = &specification.document;
+    let name = &document.metadata.name;
+    protection::ensure_supported(connection, document)?;
     let existing = find(connection, document).await?;
     let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
-    print(console, args.shared.output, &document.metadata.name, &plan)?;
+    let uuid = existing.as_ref().map(|existing| existing.uuid);
+    let protection = protection::planned(connection, document, uuid).await?;
+    print_all(console, args.shared.output, name, &plan, protection)?;
     if args.dry_run {
         if plan.can_be_applied() && existing.is_none() {
             review::ensure_permitted(&review::read(connection, document).await?)?;
         }
-        return Ok(difference(&plan));
+        return Ok(difference_of_all(&plan, protection));
     }
-    if plan.is_empty() {
+    if plan.is_empty() && protection.is_none() {
         console.say("Nothing to change.");
         return Ok(0);
     }
     ensure_applicable(&plan, "the file cannot be applied")?;
-    confirm(console, args.yes, &plan, &document.metadata.name)?;
+    confirm(console, args.yes, &plan, name)?;
     let Some(existing) = existing else {
         let review = review::read(connection, document).await?;
         review::ensure_permitted(&review)?;
         review::warn(&review, console);
-        let attempt = AttemptFile::of(attempts, connection, &document.metadata.name)?;
+        let attempt = AttemptFile::of(attempts, connection, name)?;
         if args.new_attempt {
             attempt.forget().await?;
         }
         let uuid = create::send(connection, console, &review, &attempt).await?;
+        // before the wait, which may end early
+        protection::carry_out_for_new(connection, console, document, uuid).await?;
         create::wait(connection, console, &review, uuid, args.timeout).await?;
         finish(connection, console, document, uuid, args.timeout).await?;
         return Ok(0);
     };
-    carry_out(connection, console, &plan, existing.uuid, args.timeout, 0).await?;
-    console.say(format!(
-        "{} is as the file describes it.",
-        document.metadata.name
-    ));
+    let uuid = existing.uuid;
+    protection::carry_out(connection, console, protection, uuid, name).await?;
+    let done = usize::from(protection.is_some());
+    carry_out(connection, console, &plan, uuid, args.timeout, done).await?;
+    console.say(format!("{name} is as the file describes it."));
     Ok(0)
 }
 
@@ -230,6 +241,14 @@ pub fn difference(plan: &Plan) -> u8 {
     }
 }
 
+/// Does the same for a plan with a change of the protection.
+fn difference_of_all(plan: &Plan, protection: Option<ProtectionChange>) -> u8 {
+    match protection {
+        Some(_) => exit_code::NEGATIVE,
+        None => difference(plan),
+    }
+}
+
 /// Refuses a plan of which a part cannot be carried out. `refused` is such as "the file cannot be applied".
 ///
 /// # Errors
@@ -291,6 +310,26 @@ pub fn print(
     plan: &Plan,
 ) -> Result<(), ClusterError> {
     print_object(console, format, &to_json(plan), name, || Ok(text(plan)))
+}
+
+/// Prints a plan with a change of the protection.
+fn print_all(
+    console: &mut Console,
+    format: ClusterOutput,
+    name: &str,
+    plan: &Plan,
+    protection: Option<ProtectionChange>,
+) -> Result<(), ClusterError> {
+    let Some(change) = protection else {
+        return print(console, format, name, plan);
+    };
+    let mut value = to_json(plan);
+    if let Value::Object(members) = &mut value {
+        members.insert("protection".to_owned(), change.to_json());
+    }
+    print_object(console, format, &value, name, || {
+        Ok(format!("{}{}\n", text(plan), change.effect()))
+    })
 }
 
 fn to_json(plan: &Plan) -> Value {

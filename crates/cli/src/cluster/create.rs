@@ -7,6 +7,7 @@ use super::creation::{AttemptFile, Attempts, accepted, create_once};
 use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
+use super::protection;
 use super::review;
 use super::specification::Specification;
 use super::views::{ClusterView, print_list};
@@ -31,6 +32,7 @@ pub async fn create(
     for notice in &specification.notices {
         console.say(notice);
     }
+    protection::ensure_supported(connection, &specification.document)?;
     let review = review::read(connection, &specification.document).await?;
     if args.dry_run {
         review::print(&review, console, args.shared.output)?;
@@ -92,11 +94,13 @@ async fn finish(
 ) -> Result<(), ClusterError> {
     let (args, uuid) = (sent.args, sent.uuid);
     let timeout = args.waiting.timeout;
+    let document = &sent.specification.document;
+    // before the wait, which may end early
+    protection::carry_out_for_new(connection, console, document, uuid).await?;
     if sent.waits {
         wait(connection, console, sent.review, uuid, timeout).await?;
     }
     if sent.review.plan.steps.len() > 1 {
-        let document = &sent.specification.document;
         apply::finish(connection, console, document, uuid, timeout).await?;
     }
     let created = connection

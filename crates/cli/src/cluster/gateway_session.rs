@@ -6,11 +6,13 @@ use crate::error::CommandError;
 use crate::profile::{self, Profile};
 use crate::session::Session;
 use portico_domain::identity::Project;
+use portico_domain::panel::lifecycle::DeleteProtection;
 use portico_openstack::keystone::{Catalog, CatalogEndpoint};
 use portico_openstack::rest::{
     Authentication, BuildError, RestClient, ScopedToken, Service, ServiceOptions,
 };
 use secrecy::SecretString;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -38,6 +40,8 @@ pub struct GatewayChoice {
 pub struct GatewaySession {
     session: Session,
     project_id: String,
+    /// Why something is changed.
+    reason: Option<String>,
 }
 
 impl GatewaySession {
@@ -60,7 +64,7 @@ impl GatewaySession {
         let access = CloudAccess {
             cloud: profile::display(&gateway),
             token,
-            rest: client(wanted.reason, authority.as_deref()).map_err(unusable)?,
+            rest: client(wanted.reason.clone(), authority.as_deref()).map_err(unusable)?,
             gateway: Some(gateway),
         };
         let project_id = project.id;
@@ -68,6 +72,7 @@ impl GatewaySession {
             Self {
                 session,
                 project_id,
+                reason: wanted.reason,
             },
             access,
         ))
@@ -99,6 +104,36 @@ impl GatewaySession {
                 .append_pair("after", &after.to_string());
         }
         self.session.text(url).await
+    }
+
+    /// Returns whether a cluster is protected from deletion in Portico.
+    ///
+    /// # Errors
+    /// As [`Self::journal`].
+    pub async fn protection(&mut self, cluster: Uuid) -> Result<DeleteProtection, CommandError> {
+        let url = self.protection_url(cluster);
+        self.session.get(url).await
+    }
+
+    /// Protects a cluster of this name from deletion, or removes its protection.
+    ///
+    /// # Errors
+    /// As [`Self::journal`].
+    pub async fn set_protection(
+        &mut self,
+        cluster: Uuid,
+        name: &str,
+        is_on: bool,
+    ) -> Result<DeleteProtection, CommandError> {
+        let url = self.protection_url(cluster);
+        let body = json!({"is_on": is_on, "name": name});
+        self.session.put(url, &body, self.reason.as_deref()).await
+    }
+
+    fn protection_url(&self, cluster: Uuid) -> Url {
+        let project = &self.project_id;
+        let path = format!("/projects/{project}/cloud/portico/clusters/{cluster}/protection");
+        self.session.endpoint(&path)
     }
 }
 

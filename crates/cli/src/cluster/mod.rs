@@ -26,6 +26,7 @@ mod nodegroups;
 mod nodes;
 mod part;
 mod preconfigure;
+mod protection;
 mod quota;
 mod read;
 mod review;

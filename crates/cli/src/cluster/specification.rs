@@ -98,15 +98,10 @@ impl Specification {
 /// review of a file states the same.
 fn beyond_magnum(document: &ClusterDocument) -> Vec<String> {
     let spec = &document.spec;
-    let protection = spec.protection.then_some(
-        "Protection: this command does not protect the cluster from deletion. Protect it on its page in the \
-         panel, or create it there from the file.",
-    );
     let services = (!spec.services.is_empty()).then_some(
         "Services: Portico does not install services yet: install them into the cluster once it is ready.",
     );
-    let notices = protection.into_iter().chain(services);
-    notices.map(str::to_owned).collect()
+    services.map(str::to_owned).into_iter().collect()
 }
 
 /// Returns the command line that the arguments came from.

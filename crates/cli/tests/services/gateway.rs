@@ -1,6 +1,6 @@
 //! `portico cluster` with the session of `portico login`: Portico calls Magnum, and the journal has it.
 use crate::panel::Panel;
-use crate::tenant::{DRIVERS, FULL, Tenant, cluster};
+use crate::tenant::{DRIVERS, FULL, Tenant, cluster, json};
 use portico_openstack::magnum::Status;
 use portico_testkit::Person;
 use reqwest::StatusCode;
@@ -131,6 +131,97 @@ async fn case_53_a_session_does_not_delete_a_protected_cluster() {
         // control case: without the protection the same command deletes it
         panel.set_protection(made.uuid, false, &name).await;
         let deleted = cluster(&person, &words).await;
+        assert_eq!(deleted.code, 0, "{}", deleted.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn case_53_a_file_protects_a_cluster_by_a_session_and_only_then() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let name = tenant.name("file");
+        let made = tenant.make_complete(&name, FULL, &[]).await;
+        let file = |machine: &Person, protection: &str| {
+            let text = format!(
+                "apiVersion: portico.dev/v1alpha1\nkind: Cluster\nmetadata: {{name: {name}}}\n\
+                 spec: {{template: {FULL}{protection}}}\n"
+            );
+            let path = machine.write("cluster.yaml", &text).unwrap();
+            path.display().to_string()
+        };
+        let path = file(&person, ", protection: true");
+        let words = ["diff", "-f", &path, "-o", "json"];
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+        assert_eq!(json(&ran)["protection"]["desired"], true, "{}", ran.out);
+        let apply = ["apply", "-f", &path, "--reason", "CHG-15"];
+        let ran = cluster(&person, &apply).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("is protected"), "{}", ran.err);
+        // the second time nothing is sent, and the deletion is refused
+        let ran = cluster(&person, &apply).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("Nothing to change"), "{}", ran.err);
+        let ran = cluster(&person, &["delete", &name, "--yes"]).await;
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        // control case: a file without it leaves the protection
+        let path = file(&person, "");
+        let ran = cluster(&person, &["diff", "-f", &path]).await;
+        assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+
+        // a browser's cookie is not accepted there, and direct access has no protection
+        let below = format!("portico/clusters/{}/protection", made.uuid);
+        let status = panel.cloud_api(&below).await;
+        assert!(status.is_client_error(), "{status}");
+        let path = file(&tenant.person, ", protection: false");
+        let ran = tenant.cluster(&["apply", "-f", &path]).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.err.contains("spec.protection"), "{}", ran.err);
+
+        let path = file(&person, ", protection: false");
+        let ran = cluster(&person, &["apply", "-f", &path]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let events = cluster(&person, &["events", &name, "-o", "json"]).await;
+        let actions: Vec<String> = events
+            .out
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|entry| entry["content"]["outcome"] == "accepted")
+            .filter_map(|entry| entry["content"]["action"].as_str().map(str::to_owned))
+            .collect();
+        let expected = ["protect_cluster", "unprotect_cluster"];
+        assert_eq!(actions, expected, "{}", events.out);
+        assert!(events.out.contains("CHG-15"), "{}", events.out);
+        let ran = cluster(&person, &["delete", &name, "--yes"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_file_creates_a_cluster_that_is_protected() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let name = tenant.name("guarded");
+        let text = format!(
+            "apiVersion: portico.dev/v1alpha1\nkind: Cluster\nmetadata: {{name: {name}}}\n\
+             spec:\n  template: {FULL}\n  keypair: ops\n  controlPlane: {{replicas: 1}}\n  \
+             labels: {{sim_seconds: \"1\"}}\n  protection: true\n  \
+             nodeGroups: [{{name: default-worker, replicas: 1}}]\n"
+        );
+        let path = person.write("cluster.yaml", &text).unwrap();
+        let words = ["create", "-f", path.to_str().unwrap(), "--wait"];
+        let created = cluster(&person, &words).await;
+        assert_eq!(created.code, 0, "{}", created.err);
+        let delete = ["delete", &name, "--yes"];
+        let refused = cluster(&person, &delete).await;
+        assert_eq!(refused.code, 4, "{}", refused.err);
+        let uuid = tenant.named(&name).await[0].uuid;
+        panel.set_protection(uuid, false, &name).await;
+        let deleted = cluster(&person, &delete).await;
         assert_eq!(deleted.code, 0, "{}", deleted.err);
     })
     .await;

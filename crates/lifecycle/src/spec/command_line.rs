@@ -135,7 +135,7 @@ fn inexpressible(document: &ClusterDocument) -> Vec<&'static str> {
         ),
         (spec.discovery_url.is_some(), "the discovery URL"),
         (!spec.services.is_empty(), "services"),
-        (spec.protection, "protection"),
+        (spec.is_protected(), "protection"),
         (annotations.clone().any(|key| key != REASON), "annotations"),
     ]
     .into_iter()

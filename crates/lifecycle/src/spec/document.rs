@@ -113,9 +113,10 @@ pub struct ClusterSpec {
     /// Services for the cluster, such as `monitoring`. Portico does not deploy them yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub services: Vec<String>,
-    /// The panel does not delete the cluster. `create` and `apply` of the command line do not set it.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub protection: bool,
+    /// Portico does not delete the cluster; false removes the protection. Absent: unchanged, for a new cluster
+    /// none. On the command line it needs the session of `portico login`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protection: Option<bool>,
 }
 
 /// Where the cluster is made.
@@ -276,6 +277,11 @@ impl ClusterSpec {
             .find(|group| group.name == DEFAULT_GROUP)
     }
 
+    /// Returns whether a new cluster is to be protected from deletion.
+    pub fn is_protected(&self) -> bool {
+        self.protection == Some(true)
+    }
+
     /// Returns the groups that are made after the cluster.
     pub fn further_groups(&self) -> impl Iterator<Item = &NodeGroupSpec> {
         self.node_groups
@@ -306,10 +312,6 @@ impl Api {
     fn is_empty(&self) -> bool {
         *self == Self::default()
     }
-}
-
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 /// Reads labels; YAML has `true` and `3` where Magnum has text.

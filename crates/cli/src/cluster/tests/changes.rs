@@ -29,11 +29,8 @@ async fn case_57_a_file_that_agrees_sends_nothing() {
 #[tokio::test]
 async fn what_only_the_panel_does_for_a_file_is_named() {
     let machine = Machine::new();
-    let path = file(&machine, "services: [monitoring], protection: true");
-    let notices = [
-        "Protection: this command does not protect the cluster",
-        "Services: Portico does not install services yet",
-    ];
+    let path = file(&machine, "services: [monitoring]");
+    let notices = ["Services: Portico does not install services yet"];
     for words in [["create", "-f", &path], ["apply", "-f", &path]] {
         let cloud = StandIn::with(vec![]).await;
         let words: Vec<_> = words.iter().chain(&["--dry-run"]).copied().collect();
@@ -44,12 +41,30 @@ async fn what_only_the_panel_does_for_a_file_is_named() {
         }
     }
     // control case: a file without them
-    let path = file(&machine, "services: [], protection: false");
+    let path = file(&machine, "services: []");
     let cloud = cloud().await;
     let ran = machine.run(&cloud, &["apply", "-f", &path], None).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
-    for notice in ["Protection", "Services"] {
-        assert!(!ran.err.contains(notice), "{}", ran.err);
+    assert!(!ran.err.contains("Services"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn without_a_session_a_file_with_a_protection_is_refused_before_anything_is_sent() {
+    let machine = Machine::new();
+    for wanted in ["protection: true", "protection: false"] {
+        let path = file(&machine, wanted);
+        for words in [
+            ["create", "-f", &path],
+            ["apply", "-f", &path],
+            ["diff", "-f", &path],
+        ] {
+            let cloud = cloud().await;
+            let ran = machine.run(&cloud, &words, None).await;
+            assert_eq!(ran.code, 2, "{words:?}: {} {}", ran.out, ran.err);
+            assert!(ran.err.contains("spec.protection"), "{}", ran.err);
+            assert!(ran.err.contains("portico login"), "{}", ran.err);
+            assert!(cloud.calls().is_empty());
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 mod check;
 mod pass_on;
 mod protected;
+mod protection;
 mod rules;
 #[cfg(test)]
 mod tests;
 
 pub use check::CloudRequest;
 pub use pass_on::{CloudRefusal, pass_on};
+pub use protection::{cloud_protection, set_cloud_protection};

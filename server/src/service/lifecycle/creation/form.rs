@@ -46,7 +46,7 @@ pub fn document_of(form: &CreationForm) -> (ClusterDocument, Vec<FieldProblem>) 
         labels: pairs(&form.labels),
         node_groups,
         services: texts(&form.services),
-        protection: form.protection,
+        protection: form.protection.then_some(true),
         ..ClusterSpec::default()
     };
     let metadata = Metadata {
@@ -152,7 +152,7 @@ pub fn form_of(document: &ClusterDocument) -> CreationForm {
         docker_volume_size: spec.docker_volume_size,
         discovery_url: spec.discovery_url.clone(),
         services: spec.services.clone(),
-        protection: spec.protection,
+        protection: spec.is_protected(),
         unreadable: BTreeMap::new(),
     }
 }

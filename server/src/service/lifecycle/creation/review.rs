@@ -213,7 +213,7 @@ fn beyond_magnum(document: &ClusterDocument) -> Vec<Check> {
         next_step: None,
         page: Some(FormPage::Access),
     };
-    let protection = spec.protection.then(|| {
+    let protection = spec.is_protected().then(|| {
         check(
             CheckLevel::Ok,
             "Protection",
