@@ -198,7 +198,8 @@ async fn an_imported_cluster_is_listed_reached_and_removed() {
             .await;
         let id = id_of(&ran);
         until(&mut panel, &id, |found| {
-            found.is_some_and(|state| state["health"] == "failed")
+            let status = found.and_then(|state| state["status"].as_str());
+            status.is_some_and(|status| status.contains("cannot be reached"))
         })
         .await;
         assert!(namespaces(&mut panel, &id).await.is_err());
