@@ -1,5 +1,5 @@
 //! Limits on what one session may keep open in this process: event streams, terminals, watches at
-//! API servers, and the memory of live lists.
+//! API servers, the memory of live lists, and calls of the command line.
 //!
 //! A share is taken before a resource is opened and released when it is dropped. One session's
 //! limits never affect another's.
@@ -23,14 +23,17 @@ pub enum Resource {
     Watches,
     /// Bytes of the rows that live lists hold.
     ListBytes,
+    /// Calls of the command line that are being answered (ADR 0026).
+    CloudCalls,
 }
 
 impl Resource {
-    const ALL: [Self; 4] = [
+    const ALL: [Self; 5] = [
         Self::Streams,
         Self::Terminals,
         Self::Watches,
         Self::ListBytes,
+        Self::CloudCalls,
     ];
 
     /// Returns the label of the metrics.
@@ -40,6 +43,7 @@ impl Resource {
             Self::Terminals => "terminals",
             Self::Watches => "watches",
             Self::ListBytes => "list_bytes",
+            Self::CloudCalls => "cloud_calls",
         }
     }
 
@@ -49,6 +53,7 @@ impl Resource {
             Self::Terminals => limits.max_terminals,
             Self::Watches => limits.max_watches,
             Self::ListBytes => limits.max_list_bytes,
+            Self::CloudCalls => limits.max_cloud_calls,
         }
     }
 }
@@ -76,6 +81,11 @@ pub enum LimitReached {
         .0 / (1024 * 1024)
     )]
     ListBytes(usize),
+    #[error(
+        "The command line has {0} calls in progress with this session, which is the limit, so this one \
+         was not passed on. Run fewer commands at the same time, and repeat this one in a second."
+    )]
+    CloudCalls(usize),
 }
 
 impl LimitReached {
@@ -85,6 +95,7 @@ impl LimitReached {
             Resource::Terminals => Self::Terminals(limit),
             Resource::Watches => Self::Watches(limit),
             Resource::ListBytes => Self::ListBytes(limit),
+            Resource::CloudCalls => Self::CloudCalls(limit),
         }
     }
 }
@@ -206,7 +217,7 @@ impl Drop for Share {
 pub fn describe_metrics() {
     metrics::describe_gauge!(
         OPEN,
-        "What the sessions of the panel keep open, by resource: streams, terminals, watches, or list_bytes."
+        "What the sessions of the panel keep open, by resource: streams, terminals, watches, list_bytes, or cloud_calls."
     );
     metrics::describe_counter!(
         REFUSED,

@@ -79,6 +79,9 @@ pub struct StreamLimits {
     pub max_watches: usize,
     /// Memory for the rows of live lists, in bytes; about 500 per row. At least 1048576 (1 MiB).
     pub max_list_bytes: usize,
+    /// Calls of `portico cluster` with the session of `portico login` at the same time. One command makes
+    /// up to 8. At least 8.
+    pub max_cloud_calls: usize,
 }
 
 impl Default for StreamLimits {
@@ -88,6 +91,7 @@ impl Default for StreamLimits {
             max_terminals: 16,
             max_watches: 240,
             max_list_bytes: 64 * 1024 * 1024,
+            max_cloud_calls: 16,
         }
     }
 }
@@ -103,12 +107,15 @@ pub enum StreamLimitsError {
     Watches,
     #[error("panel.streams.max_list_bytes must be at least 1048576 (1 MiB)")]
     ListBytes,
+    #[error("panel.streams.max_cloud_calls must be at least 8, so that every command can complete")]
+    CloudCalls,
 }
 
 impl StreamLimits {
     /// Maximum number of watched namespaces of one list.
     pub const MAX_WATCHES_PER_LIST: usize = 40;
     const MIN_LIST_BYTES: usize = 1024 * 1024;
+    const MIN_CLOUD_CALLS: usize = 8;
 
     /// Checks the values.
     ///
@@ -126,6 +133,9 @@ impl StreamLimits {
         }
         if self.max_list_bytes < Self::MIN_LIST_BYTES {
             return Err(StreamLimitsError::ListBytes);
+        }
+        if self.max_cloud_calls < Self::MIN_CLOUD_CALLS {
+            return Err(StreamLimitsError::CloudCalls);
         }
         Ok(())
     }
@@ -217,6 +227,13 @@ mod tests {
                     ..default
                 },
                 StreamLimitsError::ListBytes,
+            ),
+            (
+                StreamLimits {
+                    max_cloud_calls: 7,
+                    ..default
+                },
+                StreamLimitsError::CloudCalls,
             ),
         ] {
             assert_eq!(limits.validate(), Err(error));

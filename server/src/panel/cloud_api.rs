@@ -10,6 +10,7 @@ use crate::{
         Services,
         lifecycle::{CloudRefusal, CloudRequest, cloud_protection, pass_on, set_cloud_protection},
     },
+    session_budgets::{Resource, SessionBudgets, Share},
 };
 use axum::{
     Json,
@@ -34,6 +35,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-openstack-request-id")
 const MAX_BODY_BYTES: usize = 64 * 1024;
 /// How long the body of a request may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+/// After how many seconds a call may be repeated that was one too many.
+const RETRY_AFTER_SECONDS: &str = "1";
 
 /// Passes a call of the command line on to a service of the cloud.
 pub async fn call(
@@ -41,7 +44,12 @@ pub async fn call(
     caller: Caller,
     request: Request,
 ) -> Response {
-    let request = match of_command_line(&caller, request).await {
+    let admitted = admit(&services.budgets, caller.session_id(), request.headers());
+    let _share = match admitted {
+        Ok(share) => share,
+        Err(refusal) => return refused(&refusal),
+    };
+    let request = match read(&caller, request).await {
         Ok(request) => request,
         Err(refusal) => return refused(&refusal),
     };
@@ -59,9 +67,11 @@ pub async fn journal(
     caller: Caller,
     headers: HeaderMap,
 ) -> Response {
-    if !is_of_command_line(&headers) {
-        return refused(&cookie_refused());
-    }
+    let admitted = admit(&services.budgets, caller.session_id(), &headers);
+    let _share = match admitted {
+        Ok(share) => share,
+        Err(refusal) => return refused(&refusal),
+    };
     download::journal(services, path, query, caller).await
 }
 
@@ -72,8 +82,8 @@ pub async fn protection(
     caller: Caller,
     request: Request,
 ) -> Response {
-    match of_command_line(&caller, request).await {
-        Ok(_) => shown(cloud_protection(&services, &caller, cluster).await),
+    match admit(&services.budgets, caller.session_id(), request.headers()) {
+        Ok(_share) => shown(cloud_protection(&services, &caller, cluster).await),
         Err(refusal) => refused(&refusal),
     }
 }
@@ -85,7 +95,12 @@ pub async fn set_protection(
     caller: Caller,
     request: Request,
 ) -> Response {
-    match of_command_line(&caller, request).await {
+    let admitted = admit(&services.budgets, caller.session_id(), request.headers());
+    let _share = match admitted {
+        Ok(share) => share,
+        Err(refusal) => return refused(&refusal),
+    };
+    match read(&caller, request).await {
         Ok(request) => {
             let changed = set_cloud_protection(&services, &caller, cluster, &request).await;
             shown(changed)
@@ -101,12 +116,20 @@ fn shown(protection: Result<DeleteProtection, CloudRefusal>) -> Response {
     }
 }
 
-/// Reads a request of the command line in the caller's project.
-async fn of_command_line(caller: &Caller, request: Request) -> Result<CloudRequest, CloudRefusal> {
-    match is_of_command_line(request.headers()) {
-        true => read(caller, request).await,
-        false => Err(cookie_refused()),
+/// Returns the share of a call in its session's calls, which is released with the response.
+///
+/// # Errors
+/// 403 for a request of a browser; 429 if the session has as many calls as it may have.
+fn admit(
+    budgets: &SessionBudgets,
+    session: &str,
+    headers: &HeaderMap,
+) -> Result<Share, CloudRefusal> {
+    if !is_of_command_line(headers) {
+        return Err(cookie_refused());
     }
+    let share = budgets.take(session, Resource::CloudCalls, 1);
+    share.map_err(|limit| CloudRefusal::new(StatusCode::TOO_MANY_REQUESTS, limit.to_string()))
 }
 
 fn is_of_command_line(headers: &HeaderMap) -> bool {
@@ -228,19 +251,29 @@ fn refused(refusal: &CloudRefusal) -> Response {
         "detail": refusal.detail,
     }]});
     let kind = [(header::CONTENT_TYPE, "application/json")];
-    (refusal.status, kind, body.to_string()).into_response()
+    let mut response = (refusal.status, kind, body.to_string()).into_response();
+    if refusal.status == StatusCode::TOO_MANY_REQUESTS {
+        let seconds = HeaderValue::from_static(RETRY_AFTER_SECONDS);
+        response.headers_mut().insert(header::RETRY_AFTER, seconds);
+    }
+    response
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::panel::StreamLimits;
 
-    fn marked(marks: &[&'static str]) -> bool {
+    fn headers(marks: &[&'static str]) -> HeaderMap {
         let mut headers = HeaderMap::new();
         for mark in marks {
             headers.append(command_line::HEADER, HeaderValue::from_static(mark));
         }
-        is_of_command_line(&headers)
+        headers
+    }
+
+    fn marked(marks: &[&'static str]) -> bool {
+        is_of_command_line(&headers(marks))
     }
 
     #[test]
@@ -254,6 +287,34 @@ mod tests {
         ] {
             assert!(!marked(marks), "{marks:?}");
         }
+    }
+
+    #[test]
+    fn attack_122_a_session_has_a_limited_number_of_calls_at_the_same_time() {
+        let limits = StreamLimits::default();
+        let budgets = SessionBudgets::new(limits);
+        let marked = headers(&["command-line"]);
+        let call = |session: &str| admit(&budgets, session, &marked);
+        let mut open: Vec<_> = (0..limits.max_cloud_calls)
+            .map(|_| call("s1").unwrap())
+            .collect();
+        let refusal = call("s1").unwrap_err();
+        assert_eq!(refusal.status, StatusCode::TOO_MANY_REQUESTS);
+        assert!(refusal.detail.contains("16 calls"), "{}", refusal.detail);
+        let response = refused(&refusal);
+        assert_eq!(response.headers()[header::RETRY_AFTER], RETRY_AFTER_SECONDS);
+        // control cases: another session, and one call less
+        assert!(call("s2").is_ok());
+        open.pop();
+        assert!(call("s1").is_ok());
+        // a browser gets no share
+        let refusal = admit(&budgets, "s1", &headers(&[])).unwrap_err();
+        assert_eq!(refusal.status, StatusCode::FORBIDDEN);
+        assert!(
+            !refused(&refusal)
+                .headers()
+                .contains_key(header::RETRY_AFTER)
+        );
     }
 
     #[test]

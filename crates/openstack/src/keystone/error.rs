@@ -33,7 +33,7 @@ pub enum Unavailable {
     Timeout,
     #[error("the connection broke")]
     Broken,
-    #[error("status {0}")]
+    #[error("{}", status_text(.0))]
     Status(u16),
     #[error("it did not answer just now, and is asked again in a moment")]
     NotAsked,
@@ -106,6 +106,13 @@ impl Error {
         } else {
             Unavailable::Broken
         })
+    }
+}
+
+fn status_text(status: &u16) -> String {
+    match status {
+        429 => "status 429, too many requests at the same time".to_owned(),
+        other => format!("status {other}"),
     }
 }
 
