@@ -2,6 +2,7 @@
 use crate::kube::KubeError;
 use app::error::{UiError, UiErrorKind};
 use portico_domain::panel::{Refusal, RightQuestion};
+use portico_openstack::rest::Effect;
 
 /// A failure, described for users.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -14,6 +15,8 @@ pub struct ServiceError {
     pub cause: Option<String>,
     /// The permission that is missing, if that is the reason.
     pub missing: Option<Box<RightQuestion>>,
+    /// Whether the request may have had its effect nonetheless, such as after a lost response.
+    pub effect: Effect,
 }
 
 impl ServiceError {
@@ -24,6 +27,7 @@ impl ServiceError {
             next_step: None,
             cause: None,
             missing: None,
+            effect: Effect::None,
         }
     }
 
@@ -122,6 +126,7 @@ impl From<KubeError> for ServiceError {
                 KubeError::Refused(forbidden) => forbidden.missing,
                 _ => None,
             },
+            effect: Effect::None,
         }
     }
 }

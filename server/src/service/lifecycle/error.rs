@@ -3,7 +3,7 @@ use crate::service::error::ServiceError;
 use app::error::UiErrorKind;
 use portico_openstack::{
     keystone,
-    rest::{EndpointError, Error, ErrorKind, Service},
+    rest::{Effect, EndpointError, Error, ErrorKind, Service},
 };
 
 /// Returns a failed read of the service catalogue, for users.
@@ -36,7 +36,25 @@ pub fn of_service(error: &Error) -> ServiceError {
     };
     ServiceError {
         cause: (!error.is_refusal()).then(|| error.to_string()),
+        effect: error.effect,
         ..ServiceError::new(kind, message(error)).next(next_step(error))
+    }
+}
+
+/// Returns a failed change, for users: as [`of_service`], or that the response to `what` was lost, with
+/// `if_lost` as the next step then. `what` has an article, such as "the step".
+pub fn of_change(error: &Error, what: &str, if_lost: &str) -> ServiceError {
+    let described = of_service(error);
+    match error.effect {
+        Effect::None => described,
+        Effect::Unknown => {
+            let message = format!("The response to {what} was lost. {}", described.message);
+            ServiceError {
+                message,
+                ..described
+            }
+            .next(if_lost)
+        }
     }
 }
 
@@ -89,7 +107,7 @@ pub fn sentence(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use portico_openstack::rest::Effect;
+    use portico_openstack::keystone::error::Unavailable;
 
     /// Returns a failed read of a cluster.
     pub fn failed(kind: ErrorKind) -> Error {
@@ -122,6 +140,21 @@ pub(super) mod tests {
         let described = of_service(&failed(text));
         assert!(described.message.contains("1.2.3 could not be found."));
         assert!(described.message.contains("req-1"));
+    }
+
+    #[test]
+    fn a_lost_response_to_a_change_is_no_refusal() {
+        let mut error = failed(ErrorKind::Unavailable(Unavailable::Timeout));
+        let not_sent = of_change(&error, "the step", "Reload the page.");
+        assert_eq!(not_sent.effect, Effect::None);
+        assert!(!not_sent.message.contains("lost"), "{}", not_sent.message);
+        error.effect = Effect::Unknown;
+        let lost = of_change(&error, "the step", "Reload the page.");
+        assert_eq!(lost.effect, Effect::Unknown);
+        let begin = "The response to the step was lost. ";
+        assert!(lost.message.starts_with(begin), "{}", lost.message);
+        assert_eq!(lost.next_step.as_deref(), Some("Reload the page."));
+        assert!(lost.cause.is_some());
     }
 
     #[test]

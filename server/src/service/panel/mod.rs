@@ -34,6 +34,7 @@ use portico_domain::{
         VisibleNamespaces, WhatCanView, WhoCanView,
     },
 };
+use portico_openstack::rest::Effect;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -93,6 +94,7 @@ impl PanelService {
     ) -> Result<T, UiError> {
         let outcome = match &answer {
             Ok(_) => Outcome::Done,
+            Err(error) if error.effect == Effect::Unknown => Outcome::Started,
             Err(error) if error.kind == UiErrorKind::NotPermitted => Outcome::Refused,
             Err(_) => Outcome::Failed,
         };

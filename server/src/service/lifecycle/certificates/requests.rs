@@ -20,11 +20,14 @@ use portico_lifecycle::{
     rights::Call,
     status::Operation,
 };
-use portico_openstack::magnum::Authority;
+use portico_openstack::{magnum::Authority, rest::Effect};
 use uuid::Uuid;
 
 /// Maximum length of a certificate request in PEM; one with a large key has some 3 KiB.
 const MAX_REQUEST_BYTES: usize = 16 * 1_024;
+/// What to do after the response to a request was lost.
+const IF_LOST: &str = "Send the request again if you need the certificate: Magnum may have signed it, but \
+                       the certificate was not delivered.";
 
 /// Rotates the authorities of a cluster if `typed` is its name and the driver can.
 ///
@@ -82,7 +85,8 @@ pub async fn send_rotation(
 ///
 /// # Errors
 /// `Invalid` for a text that is not a request, or one that Magnum cannot read; `NotPermitted` for other
-/// users than the creator; else those of [`super::certificates()`].
+/// users than the creator; `Unavailable` with an unknown effect if the certificate was lost; else those of
+/// [`super::certificates()`].
 pub async fn sign(
     services: &Services,
     caller: &Caller,
@@ -112,9 +116,12 @@ pub async fn send_request(
     }
     let magnum = &clients.magnum;
     let signed = magnum.sign_certificate(&viewer.token, cluster, request, Authority::Kubernetes);
-    let pem = signed.await.map_err(|error| error::of_service(&error))?;
+    let pem = signed
+        .await
+        .map_err(|error| error::of_change(&error, "the certificate request", IF_LOST))?;
     view(pem, Timestamp::now().as_second()).map_err(|error| ServiceError {
         cause: Some(error.to_string()),
+        effect: Effect::Unknown,
         ..ServiceError::new(
             UiErrorKind::Unavailable,
             "Magnum signed the request, but its answer has no certificate that can be read.",

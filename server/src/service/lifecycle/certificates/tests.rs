@@ -12,6 +12,7 @@ use portico_domain::panel::lifecycle::{
     AuthorityReading, ChangeOutcome, ClusterCertificates, Expiry, OtherAuthorityKind,
     RecordedAuthority,
 };
+use portico_openstack::rest::Effect;
 use rcgen::{CertificateParams, DnType, KeyPair};
 use serde_json::{Value, json};
 
@@ -70,6 +71,16 @@ async fn magnum_with(
 
 const HEAT: &str = "k8s_fedora_coreos_v1";
 const CLUSTER_API: &str = "k8s_cluster_api_ubuntu_v1";
+
+/// Returns a Magnum that answers to changes with a proxy's page about a timeout.
+async fn losing() -> ChangingMagnum {
+    let clusters = vec![cluster("shop", "CREATE_COMPLETE")];
+    ChangingMagnum::start(clusters, |request, _| match request.method.as_str() {
+        "GET" => reply(request, HEAT, ""),
+        _ => Some((504, json!("<html>gateway timeout</html>"))),
+    })
+    .await
+}
 
 fn ada(magnum: &ChangingMagnum) -> Viewer {
     magnum.viewer("ada", &["member", "reader"])
@@ -228,4 +239,24 @@ async fn a_request_is_signed_for_the_creator_and_a_private_key_is_never_sent() {
     assert!(signed.pem.starts_with("-----BEGIN CERTIFICATE-----"));
     assert_eq!(magnum.calls(), ["POST certificates"]);
     assert_eq!(magnum.changes()[0].body["csr"], json!(request));
+}
+
+#[tokio::test]
+async fn a_lost_certificate_or_rotation_is_no_failure() {
+    let magnum = losing().await;
+    let ada = ada(&magnum);
+    let (request, _) = request();
+    let lost = send_request(&magnum.clients, &ada, CLUSTER, &request).await;
+    let lost = lost.unwrap_err();
+    assert_eq!(lost.effect, Effect::Unknown);
+    let begin = "The response to the certificate request was lost. ";
+    assert!(lost.message.starts_with(begin), "{}", lost.message);
+    let step = lost.next_step.unwrap();
+    assert!(step.contains("may have signed"), "{step}");
+    let sent = send_rotation(&magnum.clients, &ada, CLUSTER, "shop").await;
+    let outcome = sent.unwrap().outcome;
+    assert!(
+        matches!(outcome, ChangeOutcome::Unknown { .. }),
+        "{outcome:?}"
+    );
 }

@@ -31,7 +31,8 @@ use uuid::Uuid;
 /// settled.
 ///
 /// # Errors
-/// `Conflict` while no step is ready; else those of [`crate::service::lifecycle::list()`].
+/// `Conflict` while no step is ready; `Unavailable` with an unknown effect if the response was lost; else those
+/// of [`crate::service::lifecycle::list()`].
 pub async fn continue_creation(
     services: &Services,
     caller: &Caller,
@@ -86,14 +87,23 @@ pub async fn continue_creation(
         PlannedStepState::Refused(reason) => return Err(ServiceError::conflict(reason.clone())),
     }
     let sent = steps::send(clients, token, &step.action, cluster).await;
-    sent.map_err(|error| match error {
-        StepError::Service(error) => error::of_service(&error),
-        StepError::Request(_) => ServiceError::invalid(error::sentence(&error.to_string())),
-    })?;
+    sent.map_err(|error| not_accepted(&error))?;
     if remaining.len() == 1 {
         complete(&store, viewer.project_id(), cluster).await;
     }
     Ok(())
+}
+
+/// Returns that Magnum did not accept a step, or that the response was lost.
+fn not_accepted(error: &StepError) -> ServiceError {
+    match error {
+        StepError::Service(error) => error::of_change(
+            error,
+            "the next step of the creation",
+            "Reload the page before you continue: the step may be running.",
+        ),
+        StepError::Request(_) => ServiceError::invalid(error::sentence(&error.to_string())),
+    }
 }
 
 fn nothing_remains() -> ServiceError {
@@ -240,10 +250,15 @@ fn state(cluster: &Cluster, action: &Action) -> PlannedStepState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::lifecycle::error::tests::failed;
     use portico_lifecycle::{
         driver::{ApiVersion, Driver, Evidence, Family},
         model::Bounds,
         status::Status,
+    };
+    use portico_openstack::{
+        keystone::error::Unavailable,
+        rest::{Effect, ErrorKind},
     };
     use serde_json::json;
 
@@ -340,6 +355,19 @@ mod tests {
             workers("batch", 1),
         ];
         assert_eq!(steps_of("UPDATE_COMPLETE", &groups), []);
+    }
+
+    #[test]
+    fn a_step_whose_response_is_lost_has_an_unknown_effect() {
+        let mut lost = failed(ErrorKind::Unavailable(Unavailable::Timeout));
+        lost.effect = Effect::Unknown;
+        let described = not_accepted(&StepError::from(lost));
+        assert_eq!(described.effect, Effect::Unknown);
+        assert!(described.message.contains("was lost"), "{described}");
+        let refused = failed(ErrorKind::Conflict("It is busy.".to_owned()));
+        let described = not_accepted(&StepError::from(refused));
+        assert_eq!(described.effect, Effect::None);
+        assert_eq!(described.kind, UiErrorKind::Conflict);
     }
 
     #[test]

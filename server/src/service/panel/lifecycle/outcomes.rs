@@ -10,6 +10,7 @@ use crate::{
 use app::error::UiErrorKind;
 use portico_domain::panel::lifecycle::{ChangeOutcome, DeletionOutcome, EnrolmentOutcome};
 use portico_lifecycle::rights::Call;
+use portico_openstack::rest::Effect;
 use uuid::Uuid;
 
 impl PanelService {
@@ -29,10 +30,7 @@ impl PanelService {
         if let Some(begun) = begun {
             let (outcome, text) = match &answer {
                 Ok(answer) => outcome(answer),
-                Err(error) if error.kind == UiErrorKind::NotPermitted => {
-                    (RequestOutcome::Refused, Some(error.message.clone()))
-                }
-                Err(error) => (RequestOutcome::Failed, Some(error.message.clone())),
+                Err(error) => of_error(error),
             };
             begun.end(&self.caller, outcome, text).await;
         }
@@ -107,11 +105,44 @@ pub(super) fn of_enrolment(outcome: &EnrolmentOutcome) -> Option<(RequestOutcome
     }
 }
 
-/// Returns the outcome of a change that was not sent.
+/// Returns what the journal has of a change that was not accepted.
+fn of_error(error: &ServiceError) -> (RequestOutcome, Option<String>) {
+    let outcome = match outcome_of(error) {
+        Outcome::Started => RequestOutcome::Unknown,
+        Outcome::Refused => RequestOutcome::Refused,
+        Outcome::Done | Outcome::Failed => RequestOutcome::Failed,
+    };
+    (outcome, Some(error.message.clone()))
+}
+
+/// Returns what the audit log has of a change that was not accepted: its response may be lost.
 pub(super) fn outcome_of(error: &ServiceError) -> Outcome {
-    if error.kind == UiErrorKind::NotPermitted {
-        Outcome::Refused
-    } else {
-        Outcome::Failed
+    match (error.effect, error.kind) {
+        (Effect::Unknown, _) => Outcome::Started,
+        (Effect::None, UiErrorKind::NotPermitted) => Outcome::Refused,
+        (Effect::None, _) => Outcome::Failed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_response_is_recorded_as_an_unknown_outcome() {
+        let failed = ServiceError::new(UiErrorKind::Unavailable, "It does not answer.");
+        let lost = ServiceError {
+            effect: Effect::Unknown,
+            ..failed.clone()
+        };
+        let forbidden = ServiceError::not_permitted("Ask an administrator.");
+        for (error, journal, audit) in [
+            (&failed, RequestOutcome::Failed, Outcome::Failed),
+            (&lost, RequestOutcome::Unknown, Outcome::Started),
+            (&forbidden, RequestOutcome::Refused, Outcome::Refused),
+        ] {
+            assert_eq!(of_error(error), (journal, Some(error.message.clone())));
+            assert_eq!(outcome_of(error), audit);
+        }
     }
 }
