@@ -95,6 +95,30 @@ test("a node group is added, resized beyond its maximum and deleted, and the jou
   await isAccessible(page);
 });
 
+test("a resize is not sent from another size than the form has shown", async ({ page }) => {
+  const cluster = await complete(page, unique("overtaken"));
+  await page.goto(viewOf(cluster, "node-groups"));
+  await row(page, "default-worker").getByRole("button", { name: "Resize" }).click();
+  await main(page).getByLabel("Number of nodes").fill("3");
+  await expect(part(page, "steps")).toContainText("(1 to 3)");
+  // another client is faster
+  const groups = await magnum(tenant, "GET", `/clusters/${cluster}/nodegroups`);
+  const { nodegroups } = JSON.parse(groups.body) as { nodegroups: { name: string; uuid: string }[] };
+  const nodegroup = nodegroups.find(({ name }) => name === "default-worker")?.uuid;
+  const resized = await magnum(tenant, "POST", `/clusters/${cluster}/actions/resize`, { node_count: 2, nodegroup });
+  expect(resized.status, resized.body).toBe(202);
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  const send = part(page, "change").getByRole("button", { name: "Resize", exact: true });
+  await send.click();
+  await expect(main(page)).toContainText("has 2 nodes now, and not 1");
+  await expect(part(page, "steps")).toContainText("(2 to 3)");
+  expect(await nodesOf(cluster, "default-worker")).toBe(2);
+  // the user decides again
+  await send.click();
+  await expect(part(page, "progress").last()).toContainText("complete", { timeout: 60_000 });
+  expect(await nodesOf(cluster, "default-worker")).toBe(3);
+});
+
 test("case_32 the default group cannot be deleted, also if it is asked", async ({ page }) => {
   const cluster = await complete(page, unique("default"));
   await page.goto(viewOf(cluster, "node-groups"));
@@ -115,7 +139,7 @@ test("a reader sees the node groups and the journal, and changes nothing", async
   await other.goto(viewOf(cluster, "journal"));
   await expect(entries(other).filter({ hasText: "Create the cluster" })).toContainText(tenant.member.name);
   const api = await PanelApi.inProject(other, tenant.project);
-  const change = { resize: { group: "default-worker", nodes: 2, min: null, max: null } };
+  const change = { resize: { group: "default-worker", from: 1, nodes: 2, min: null, max: null } };
   const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
   expect(forced.body).toContain('"refused"');
   expect(await nodesOf(cluster, "default-worker")).toBe(1);

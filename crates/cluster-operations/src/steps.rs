@@ -3,7 +3,7 @@ use crate::clients::Clients;
 use portico_lifecycle::plan::Action;
 use portico_lifecycle::spec::{DEFAULT_GROUP, NodeGroupSpec, node_group_request};
 use portico_openstack::magnum::{
-    MaxNodeCount, NewNodeGroup, NodeGroupChange, NodeTaint, Resize, Upgrade,
+    MaxNodeCount, NewNodeGroup, NodeGroupChange, NodeGroupSummary, NodeTaint, Resize, Upgrade,
 };
 use portico_openstack::rest::{Error, ScopedToken};
 use serde_json::Value;
@@ -21,6 +21,11 @@ pub enum StepError {
     /// The request of the step cannot be made.
     #[error("the request is invalid: {0}")]
     Request(#[from] serde_json::Error),
+    /// The size of the node group has changed since the step was planned; nothing was sent.
+    #[error(
+        "the node group {group} has {now} nodes now, and not {from} as when the change was reviewed"
+    )]
+    Resized { group: String, from: u32, now: u32 },
 }
 
 impl From<Error> for StepError {
@@ -67,10 +72,13 @@ pub async fn send(
             };
             target.change_group(&group.name, &change).await?;
         }
-        Action::Resize { group, to, .. } => target.resize(group, *to, &[]).await?,
+        Action::Resize { group, from, to } => target.resize(group, (*from, *to), &[]).await?,
         Action::RemoveNodes {
-            group, to, servers, ..
-        } => target.resize(group, *to, servers).await?,
+            group,
+            from,
+            to,
+            servers,
+        } => target.resize(group, (*from, *to), servers).await?,
         Action::Upgrade { template } => {
             let upgrade = Upgrade {
                 cluster_template: serde_json::from_value(Value::String(template.clone()))?,
@@ -95,16 +103,32 @@ struct Target<'a> {
 }
 
 impl Target<'_> {
-    async fn resize(&self, group: &str, to: u32, servers: &[String]) -> Result<(), Error> {
+    /// Requests a size, if the group still has the one with which the step was planned: the request has
+    /// the new number only, so it would undo what another client has changed meanwhile.
+    async fn resize(
+        &self,
+        group: &str,
+        (from, to): (u32, u32),
+        servers: &[String],
+    ) -> Result<(), StepError> {
+        let found = self.group(group).await?;
+        if found.node_count != from {
+            return Err(StepError::Resized {
+                group: group.to_owned(),
+                from,
+                now: found.node_count,
+            });
+        }
         let resize = Resize {
             node_count: to,
             nodes_to_remove: servers.to_vec(),
-            node_group: Some(self.group_id(group).await?),
+            node_group: Some(found.uuid),
         };
         let magnum = &self.clients.magnum;
         magnum
             .resize_cluster(self.token, self.cluster, &resize)
-            .await
+            .await?;
+        Ok(())
     }
 
     async fn change_group(&self, group: &str, change: &NodeGroupChange) -> Result<(), Error> {
@@ -116,11 +140,14 @@ impl Target<'_> {
     }
 
     async fn group_id(&self, name: &str) -> Result<Uuid, Error> {
+        Ok(self.group(name).await?.uuid)
+    }
+
+    async fn group(&self, name: &str) -> Result<NodeGroupSummary, Error> {
         let magnum = &self.clients.magnum;
-        let found = magnum
+        magnum
             .node_group_named(self.token, self.cluster, name)
-            .await?;
-        Ok(found.uuid)
+            .await
     }
 }
 

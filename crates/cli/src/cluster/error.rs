@@ -91,6 +91,13 @@ impl From<StepError> for ClusterError {
         match error {
             StepError::Service(error) => Self::Service(*error),
             StepError::Request(_) => Self::Usage(error.to_string()),
+            StepError::Resized { .. } => Self::Blocked {
+                exit: exit_code::CONFLICT,
+                text: format!(
+                    "{error}; nothing was sent\n  Run the command again: it shows the change from the present \
+                     size"
+                ),
+            },
         }
     }
 }

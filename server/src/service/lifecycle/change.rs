@@ -10,6 +10,7 @@ use portico_openstack::rest::{Effect, Error};
 use uuid::Uuid;
 
 const NOTHING_SENT: &str = "Nothing was sent. Correct it and try again.";
+const REVIEW_AGAIN: &str = "Nothing was sent. Look at the change from the present state, and send it again if you still want it.";
 
 /// What came of a request for a change.
 #[derive(Debug)]
@@ -58,6 +59,15 @@ impl Sent {
         })
     }
 
+    /// Returns that nothing was sent, because the state that the user has reviewed is not the present one.
+    pub fn outdated(reason: impl Into<String>) -> Self {
+        Self::ended(ChangeOutcome::Refused {
+            reason: reason.into(),
+            next_step: Some(REVIEW_AGAIN.to_owned()),
+            request_id: None,
+        })
+    }
+
     /// Returns that the typed name is another one than the cluster's.
     pub fn not_confirmed(name: &str) -> Self {
         Self::refused(format!(
@@ -88,6 +98,7 @@ impl Sent {
         match error {
             StepError::Service(error) => Self::failed(error, what),
             StepError::Request(_) => Self::refused(error::sentence(&error.to_string())),
+            StepError::Resized { .. } => Self::outdated(error::sentence(&error.to_string())),
         }
     }
 

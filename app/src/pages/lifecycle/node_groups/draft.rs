@@ -15,6 +15,8 @@ pub enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
     pub name: String,
+    /// The size of the group as the user sees it: another one is not resized.
+    pub from: u32,
     pub nodes: String,
     pub flavor: String,
     pub min: String,
@@ -31,6 +33,7 @@ impl Texts {
         let number = |value: Option<u32>| value.map(|value| value.to_string()).unwrap_or_default();
         Self {
             name: group.name.clone(),
+            from: group.node_count,
             nodes: group.node_count.to_string(),
             flavor: group.flavor.clone().unwrap_or_default(),
             min: number(group.min),
@@ -81,6 +84,7 @@ impl Texts {
                 let (min, max) = bounds()?;
                 NodeGroupChange::Resize {
                     group: group.clone(),
+                    from: self.from,
                     nodes: number(&self.nodes, "The number of nodes")?,
                     min,
                     max,
@@ -133,6 +137,7 @@ mod tests {
     #[test]
     fn an_empty_bound_stays_as_it_is() {
         let texts = Texts {
+            from: 2,
             nodes: " 3 ".to_owned(),
             max: "5".to_owned(),
             ..Texts::default()
@@ -141,6 +146,7 @@ mod tests {
             texts.change(&Kind::Resize("gpu".to_owned())),
             Ok(NodeGroupChange::Resize {
                 group: "gpu".to_owned(),
+                from: 2,
                 nodes: 3,
                 min: None,
                 max: Some(5),

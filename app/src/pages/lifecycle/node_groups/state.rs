@@ -160,8 +160,19 @@ impl Groups {
                 return;
             }
             let _ = self.is_reviewing.try_set(false);
-            let _ = self.review.try_set(Some(answer));
+            self.show(answer);
         });
+    }
+
+    /// Shows a review. What is sent from now on is bound to the size in it.
+    fn show(self, answer: Result<NodeGroupReview, UiError>) {
+        if let Ok(NodeGroupReview {
+            size: Some(size), ..
+        }) = answer
+        {
+            let _ = self.texts.try_update(|texts| texts.from = size);
+        }
+        let _ = self.review.try_set(Some(answer));
     }
 
     /// Returns whether the change may be sent now. Tracks.
@@ -213,8 +224,9 @@ impl Groups {
                     change: change.clone(),
                 });
                 self.continue_later(change, steps, 0);
-            } else {
-                let _ = self.stage.try_set(Stage::Typing);
+            } else if self.stage.try_set(Stage::Typing).is_none() {
+                // the group may have changed since it was reviewed: the user decides again
+                self.review_now();
             }
             self.read();
         });
@@ -252,7 +264,7 @@ impl Groups {
                     answer => {
                         // it failed, or cannot go on: the user decides
                         let _ = self.stage.try_set(Stage::Typing);
-                        let _ = self.review.try_set(Some(answer));
+                        self.show(answer);
                         self.read();
                     }
                 }

@@ -132,7 +132,8 @@ pub struct DeleteArgs {
 Examples:
   portico cluster resize shop 5                  # the group default-worker
   portico cluster resize shop 2 -g gpu --wait
-  portico cluster resize shop 8 --max 10         # raises the maximum first")]
+  portico cluster resize shop 8 --max 10         # raises the maximum first
+  portico cluster resize shop 5 --from 3         # refused if it has another size now")]
 pub struct ResizeArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
@@ -141,6 +142,9 @@ pub struct ResizeArgs {
     /// Name or UUID of the node group
     #[arg(long, short, value_name = "GROUP", default_value = DEFAULT_GROUP)]
     pub group: String,
+    /// Refuse if the group does not have this number of nodes now, such as after a --dry-run
+    #[arg(long, value_name = "NUMBER")]
+    pub from: Option<u32>,
     /// Set the minimum number of nodes too
     #[arg(long, value_name = "NUMBER")]
     pub min: Option<u32>,

@@ -5,6 +5,7 @@ use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::part::{self, Target};
+use portico_cluster_operations::steps::StepError;
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::model::NodeGroup;
 use portico_lifecycle::plan::{Action, Impact, Plan, Step, group_deletion};
@@ -99,7 +100,7 @@ pub async fn resize(
 /// Changes the number of nodes of a node group of a cluster that was read.
 ///
 /// # Errors
-/// As [`create`].
+/// [`ClusterError::Blocked`] if the group has another size than the one that was reviewed; as [`create`].
 pub async fn resize_target(
     connection: &mut Connection,
     console: &mut Console,
@@ -107,6 +108,14 @@ pub async fn resize_target(
     args: &ResizeArgs,
 ) -> Result<u8, ClusterError> {
     let mut group = target.group(&args.group)?.clone();
+    if let Some(from) = args.from.filter(|from| *from != group.node_count) {
+        let resized = StepError::Resized {
+            group: group.name,
+            from,
+            now: group.node_count,
+        };
+        return Err(resized.into());
+    }
     let flavor = group.flavor.clone();
     let quotas = target
         .quotas(connection, flavor.as_deref(), group.node_count, args.nodes)

@@ -1,5 +1,7 @@
 use super::Machine;
 use super::stand_in::{CLUSTER, StandIn, cluster};
+use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 async fn cloud(status: &str) -> StandIn {
     StandIn::with(vec![cluster(CLUSTER, "shop", status)]).await
@@ -62,6 +64,37 @@ async fn a_dry_run_shows_the_step_and_sends_nothing() {
     let ran = machine.run(&cloud, &["resize", "shop", "2"], None).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert!(cloud.calls().is_empty());
+}
+
+#[tokio::test]
+async fn a_resize_is_sent_from_the_reviewed_size_only() {
+    let reads = AtomicUsize::new(0);
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let cloud = StandIn::start(clusters, move |request, clusters| {
+        let is_list = request.path == format!("clusters/{CLUSTER}/nodegroups");
+        // another client resizes the group after the steps were shown
+        if is_list && reads.fetch_add(1, Ordering::SeqCst) == 1 {
+            clusters[0]["node_count"] = json!(5);
+        }
+        None
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    let text = "has 5 nodes now, and not 2";
+    for words in [
+        &["resize", "shop", "4"][..],
+        &["resize", "shop", "6", "--from", "2"],
+    ] {
+        let ran = machine.run(&cloud, words, None).await;
+        assert_eq!(ran.code, 4, "{words:?}: {}", ran.err);
+        assert!(ran.err.contains(text), "{words:?}: {}", ran.err);
+        assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
+    }
+    assert!(cloud.calls().is_empty());
+    // control case
+    let words = ["resize", "shop", "6", "--from", "5", "--dry-run"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.contains("(5 to 6)"), "{}", ran.out);
 }
 
 #[tokio::test]

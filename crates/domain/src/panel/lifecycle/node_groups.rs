@@ -65,6 +65,9 @@ pub enum NodeGroupChange {
     Create(NewNodeGroup),
     Resize {
         group: String,
+        /// The size that the user has reviewed. If the group has neither it nor the wanted one, nothing is
+        /// sent.
+        from: u32,
         nodes: u32,
         /// A new minimum; `None`: as it is.
         min: Option<u32>,
@@ -126,6 +129,8 @@ pub struct NodeGroupReview {
     pub notes: Vec<String>,
     /// Whether Magnum works on the cluster: the next step has to wait.
     pub is_busy: bool,
+    /// The number of nodes from which the steps of a resize are; `None` for other changes.
+    pub size: Option<u32>,
 }
 
 impl NodeGroupReview {

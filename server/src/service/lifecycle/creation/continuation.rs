@@ -103,6 +103,7 @@ fn not_accepted(error: &StepError) -> ServiceError {
             "Reload the page before you continue: the step may be running.",
         ),
         StepError::Request(_) => ServiceError::invalid(error::sentence(&error.to_string())),
+        StepError::Resized { .. } => ServiceError::conflict(error::sentence(&error.to_string())),
     }
 }
 

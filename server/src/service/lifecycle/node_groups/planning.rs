@@ -66,6 +66,7 @@ pub async fn plan(
             nodes,
             min,
             max,
+            ..
         } => {
             let Some(found) = target.group(group) else {
                 return unknown(group);
@@ -112,6 +113,33 @@ pub async fn plan(
             }
         }
     }
+}
+
+/// Returns the present size of the group that a change resizes.
+pub fn size(target: &Target, change: &NodeGroupChange) -> Option<u32> {
+    match change {
+        NodeGroupChange::Resize { group, .. } => Some(target.group(group)?.node_count),
+        NodeGroupChange::Create(_)
+        | NodeGroupChange::Settings { .. }
+        | NodeGroupChange::Delete { .. } => None,
+    }
+}
+
+/// Returns that the group to resize has another size than the user has reviewed, as a sentence. The wanted
+/// one is that after the resize itself.
+pub fn outdated(target: &Target, change: &NodeGroupChange) -> Option<String> {
+    let NodeGroupChange::Resize {
+        group, from, nodes, ..
+    } = change
+    else {
+        return None;
+    };
+    let now = size(target, change)?;
+    (now != *from && now != *nodes).then(|| {
+        format!(
+            "The node group {group} has {now} nodes now, and not {from} as when it was reviewed."
+        )
+    })
 }
 
 fn unknown(group: &str) -> Planned {

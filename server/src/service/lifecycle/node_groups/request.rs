@@ -57,7 +57,12 @@ pub async fn review(
         );
         planned.problems.push(text.trim_end().to_owned());
     }
+    planned
+        .plan
+        .notes
+        .extend(planning::outdated(&target, change));
     Ok(NodeGroupReview {
+        size: planning::size(&target, change),
         steps: planned.plan.steps.iter().map(step).collect(),
         quotas: planned.quotas.iter().map(projection).collect(),
         checks: planned.checks.0.iter().map(plain_check).collect(),
@@ -117,6 +122,11 @@ pub async fn send(
         )));
     }
     let (target, planned) = plan(clients, viewer, cluster, change).await?;
+    if planned.problems.is_empty()
+        && let Some(reason) = planning::outdated(&target, change)
+    {
+        return Ok(Sent::outdated(reason));
+    }
     let blocking = planned
         .checks
         .0

@@ -1,5 +1,10 @@
-use super::{planning::plan, reading::view, request::target_of};
+use super::{
+    planning::{outdated, plan, size},
+    reading::view,
+    request::{send, target_of},
+};
 use crate::service::lifecycle::{
+    changing_magnum::{CLUSTER, ChangingMagnum, cluster},
     fixtures,
     stand_in::{Mode, StandIn},
     viewer::{Viewer, tests::viewer},
@@ -7,7 +12,7 @@ use crate::service::lifecycle::{
 use portico_cluster_operations::target::Target;
 use portico_domain::panel::{
     Reading,
-    lifecycle::{NewNodeGroup, NodeGroupChange, NodeGroups},
+    lifecycle::{ChangeOutcome, NewNodeGroup, NodeGroupChange, NodeGroups},
 };
 use portico_lifecycle::{
     driver::{ApiVersion, Cloud, Driver, Evidence, Family},
@@ -15,7 +20,11 @@ use portico_lifecycle::{
     model::{Bounds, NodeGroup, Template},
     status::Status,
 };
-use std::collections::BTreeMap;
+use serde_json::json;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 fn group(name: &str, role: &str, nodes: u32, status: &str) -> NodeGroup {
     NodeGroup {
@@ -88,10 +97,35 @@ fn shown(status: &str, minor: u16, viewer: &Viewer) -> NodeGroups {
 fn resize(group: &str, nodes: u32, max: Option<u32>) -> NodeGroupChange {
     NodeGroupChange::Resize {
         group: group.to_owned(),
+        from: 2,
         nodes,
         min: None,
         max,
     }
+}
+
+/// Magnum with a cluster that has two nodes and accepts changes; at the read with this number of the list of
+/// node groups, another client has added three.
+async fn changed_at(read: usize) -> ChangingMagnum {
+    let mut shop = cluster("shop", "CREATE_COMPLETE");
+    shop["node_count"] = json!(2);
+    let reads = AtomicUsize::new(0);
+    let magnum = ChangingMagnum::start(vec![shop], move |request, clusters| {
+        let is_list = request.path == format!("clusters/{CLUSTER}/nodegroups");
+        if is_list && reads.fetch_add(1, Ordering::SeqCst) + 1 == read {
+            clusters[0]["node_count"] = json!(5);
+        }
+        (request.method == "POST").then(|| (202, json!({"uuid": CLUSTER})))
+    });
+    magnum.await
+}
+
+/// Sends the resize of the workers from 2 nodes.
+async fn resized(magnum: &ChangingMagnum, nodes: u32) -> ChangeOutcome {
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let change = resize("default-worker", nodes, None);
+    let sent = send(&magnum.clients, &ada, CLUSTER, &change).await;
+    sent.unwrap().outcome
 }
 
 #[test]
@@ -195,6 +229,53 @@ async fn a_change_that_policy_forbids_is_not_planned() {
         planned.problems[0].contains("cluster:resize"),
         "{planned:?}"
     );
+}
+
+#[tokio::test]
+async fn a_resize_is_sent_from_the_reviewed_size_only() {
+    // it has changed before the request, and between its plan and its step
+    for read in [1, 2] {
+        let magnum = changed_at(read).await;
+        let outcome = resized(&magnum, 4).await;
+        let ChangeOutcome::Refused {
+            reason, next_step, ..
+        } = outcome
+        else {
+            panic!("read {read}: {outcome:?}");
+        };
+        assert!(reason.contains("has 5 nodes now, and not 2"), "{reason}");
+        assert!(next_step.unwrap().starts_with("Nothing was sent."));
+        assert_eq!(magnum.calls(), [""; 0], "read {read}");
+    }
+    // control case
+    let magnum = changed_at(0).await;
+    assert_eq!(resized(&magnum, 4).await, ChangeOutcome::Accepted);
+    assert_eq!(magnum.changes()[0].body["node_count"], 4);
+}
+
+#[tokio::test]
+async fn a_review_shows_the_present_size_and_that_it_is_another_one() {
+    let magnum = StandIn::start(Mode::Missing).await;
+    let ada = magnum.viewer("ada", &["member"]);
+    let mut target = target("CREATE_COMPLETE", 14);
+    let change = resize("gpu", 4, None);
+    assert_eq!(size(&target, &change), Some(2));
+    assert_eq!(outdated(&target, &change), None);
+    target.groups[0].node_count = 3;
+    assert_eq!(size(&target, &change), Some(3));
+    let note = outdated(&target, &change).unwrap();
+    assert!(note.contains("has 3 nodes now, and not 2"), "{note}");
+    let planned = plan(&magnum.clients, &ada, &target, &change).await;
+    let effect = &planned.plan.steps[0].effect;
+    assert!(effect.contains("(3 to 4)"), "{effect}");
+    // the resize itself has had its effect, and only bounds remain
+    target.groups[0].node_count = 4;
+    assert_eq!(outdated(&target, &change), None);
+    let deletion = NodeGroupChange::Delete {
+        group: "gpu".to_owned(),
+        typed: "gpu".to_owned(),
+    };
+    assert_eq!(size(&target, &deletion), None);
 }
 
 #[test]

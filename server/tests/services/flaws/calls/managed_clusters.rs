@@ -8,7 +8,8 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
     let new = json!({ "name": "shop", "template": "kubernetes" });
     let attempt = "00000000-0000-4000-8000-000000000000";
     let one = json!({ "cluster": cluster });
-    let resize = json!({ "resize": { "group": "gpu", "nodes": 2, "min": null, "max": null } });
+    let resize =
+        json!({ "resize": { "group": "gpu", "from": 1, "nodes": 2, "min": null, "max": null } });
     let unavailable = |call| answered(503, call);
     vec![
         unavailable(form("/api/managed_clusters/list", false, &[])),
