@@ -228,6 +228,35 @@ async fn a_file_creates_a_cluster_that_is_protected() {
 }
 
 #[tokio::test]
+async fn attack_124_a_reader_does_not_fill_the_journal() {
+    Tenant::run(|tenant| async move {
+        let reader = tenant.user("reader").await;
+        let made = tenant.make_complete(&tenant.name("read"), FULL, &[]).await;
+        let mut panel = Panel::sign_in_as(&tenant, &reader).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let uuid = made.uuid.to_string();
+        // the engine of the command refuses some of them by itself
+        for words in [
+            &["delete", &uuid, "--yes"][..],
+            &["resize", &uuid, "2"],
+            &["ca", "rotate", &uuid, "--yes"],
+        ] {
+            let refused = cluster(&person, words).await;
+            assert_ne!(refused.code, 0, "{words:?}: {}", refused.out);
+        }
+        let deleted = cluster(&person, &["delete", &uuid, "--yes"]).await;
+        assert_eq!(deleted.code, 5, "{}", deleted.err);
+        assert!(deleted.err.contains("cluster:delete"), "{}", deleted.err);
+        let events = cluster(&person, &["events", &uuid, "--source", "request"]).await;
+        assert_eq!(events.code, 0, "{}", events.err);
+        assert!(!events.out.contains(&reader.name), "{}", events.out);
+        let still = tenant.settled(made.uuid).await;
+        assert_eq!(still.status, Status::CreateComplete);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_reads_of_a_session_are_those_of_direct_access() {
     Tenant::run(|tenant| async move {
         let mut panel = Panel::sign_in(&tenant).await;

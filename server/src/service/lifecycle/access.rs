@@ -1,6 +1,6 @@
 //! Access to the cloud's Magnum and the services beside it: what all requests share. It holds no token;
 //! each call takes the token of the user who acts.
-use super::{attempts::Attempts, error, feeds::Feeds, viewer::Viewer};
+use super::{attempts::Attempts, cloud_api::KnownClusters, error, feeds::Feeds, viewer::Viewer};
 use crate::{
     caller::Caller,
     config::{enrolment::EnrolmentConfig, magnum::MagnumRoles},
@@ -54,6 +54,8 @@ pub struct MagnumAccess {
     pub(super) unanswered: Cache<Uuid, ()>,
     /// Probes of API servers, by cluster and the ID of the user whose token was used.
     pub(super) probes: Cache<(Uuid, String), ApiServerProbe>,
+    /// Clusters that the command line has read, with their projects.
+    pub(super) own: KnownClusters,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -92,6 +94,7 @@ impl MagnumAccess {
                 .max_capacity(MAX_CLUSTERS)
                 .time_to_live(PROBE_TTL)
                 .build(),
+            own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)

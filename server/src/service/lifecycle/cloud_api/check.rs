@@ -32,6 +32,8 @@ pub struct Checked {
     pub call: PassedCall,
     /// `None`: it reads.
     pub change: Option<Changing>,
+    /// The cluster of the path.
+    pub cluster: Option<Uuid>,
 }
 
 /// What a request changes.
@@ -112,9 +114,10 @@ pub fn check(request: &CloudRequest, project: &str) -> Result<Checked, NotPermit
         });
     };
     let body = body(rule, request)?;
+    let cluster = cluster(rule, &captured)?;
     let change = match rule.method {
         "GET" => None,
-        _ => Some(change(rule, &captured, body.as_ref())?),
+        _ => Some(change(rule, (cluster, captured.as_slice()), body.as_ref())?),
     };
     Ok(Checked {
         call: PassedCall {
@@ -127,6 +130,7 @@ pub fn check(request: &CloudRequest, project: &str) -> Result<Checked, NotPermit
             body,
         },
         change,
+        cluster,
     })
 }
 
@@ -226,9 +230,23 @@ fn body(rule: &Rule, request: &CloudRequest) -> Result<Option<Value>, NotPermitt
     body.map(Some).map_err(|_| NotPermitted::Body)
 }
 
-fn change(rule: &Rule, captured: &[&str], body: Option<&Value>) -> Result<Changing, NotPermitted> {
+/// Returns the cluster of a path.
+fn cluster(rule: &Rule, captured: &[&str]) -> Result<Option<Uuid>, NotPermitted> {
+    if !rule.path.contains("{cluster}") {
+        return Ok(None);
+    }
+    // it is the first variable segment of each pattern
+    let segment = captured.first().ok_or(NotPermitted::Cluster)?;
+    let cluster = segment.parse().map_err(|_| NotPermitted::Cluster)?;
+    Ok(Some(cluster))
+}
+
+fn change(
+    rule: &Rule,
+    (cluster, captured): (Option<Uuid>, &[&str]),
+    body: Option<&Value>,
+) -> Result<Changing, NotPermitted> {
     let field = |name: &str| body?.get(name)?.as_str().map(str::to_owned);
-    let of_path = || captured.first().and_then(|segment| segment.parse().ok());
     let subject = match rule.name {
         "create_cluster" => Subject::NewCluster,
         "sign_certificate" => {
@@ -236,10 +254,7 @@ fn change(rule: &Rule, captured: &[&str], body: Option<&Value>) -> Result<Changi
             let uuid = uuid.and_then(|uuid| uuid.parse().ok());
             Subject::Cluster(uuid.ok_or(NotPermitted::Cluster)?)
         }
-        _ if rule.path.contains("{cluster}") => {
-            Subject::Cluster(of_path().ok_or(NotPermitted::Cluster)?)
-        }
-        _ => Subject::Other,
+        _ => cluster.map_or(Subject::Other, Subject::Cluster),
     };
     let target = match rule.name {
         "create_cluster" | "create_node_group" | "create_template" => field("name"),

@@ -4,6 +4,7 @@ mod check;
 mod pass_on;
 mod protected;
 mod protection;
+mod rights;
 mod rules;
 #[cfg(test)]
 mod tests;
@@ -11,3 +12,4 @@ mod tests;
 pub use check::CloudRequest;
 pub use pass_on::{CloudRefusal, pass_on};
 pub use protection::{cloud_protection, set_cloud_protection};
+pub(super) use rights::Known as KnownClusters;

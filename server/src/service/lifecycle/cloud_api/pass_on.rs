@@ -1,7 +1,7 @@
 //! Passes calls on, and records changes.
 use super::{
     check::{Changing, Checked, CloudRequest, NotPermitted, Subject, check},
-    protected,
+    protected, rights,
 };
 use crate::{
     caller::{
@@ -50,7 +50,8 @@ impl CloudRefusal {
 
 /// Passes a request on. Of a change, the audit log has the outcome; of a change of a cluster, the journal
 /// has an entry before it is sent, and one with the outcome. The deletion of a cluster that is protected in
-/// Portico is recorded as refused, and not sent.
+/// Portico is recorded as refused, and not sent. What Magnum's policy forbids the caller is not sent either,
+/// and only the audit log has it. A cluster of another project does not exist here.
 ///
 /// # Errors
 /// If the request is not permitted, the cluster is protected, the change cannot be recorded, or the service
@@ -63,21 +64,32 @@ pub async fn pass_on(
     let access = services.magnum().map_err(of_panel)?;
     let viewer = access.viewer(caller).await.map_err(of_panel)?;
     let checked = check(request, viewer.project_id());
-    let Checked { call, change } = checked.map_err(|refused| of_request(caller, refused))?;
+    let Checked {
+        call,
+        change,
+        cluster,
+    } = checked.map_err(|refused| of_request(caller, refused))?;
     let rest = &access.clients.rest;
     let Some(mut change) = change else {
+        let is_template = call.operation == "template";
+        if let Some(cluster) = cluster {
+            rights::ensure_own(&access.clients, &access.own, &viewer, cluster).await?;
+        }
         let answer = rest.pass_on(&viewer.token, call).await;
-        return answer
-            .map(understandable)
-            .map_err(|error| of_service(&error));
+        let answer = answer.map_err(|error| of_service(&error))?;
+        if is_template {
+            rights::ensure_visible(&answer, &viewer)?;
+        }
+        return Ok(understandable(answer));
     };
     if let Subject::Cluster(cluster) = change.subject {
-        let found = is_own(access, &viewer, cluster).await;
-        found.inspect_err(|_| refused(caller, &change, cluster))?;
+        let permitted = permitted(access, &viewer, cluster, &change).await;
+        // before anything is written: a reader must not fill a journal
+        permitted.inspect_err(|_| refused(caller, &change, cluster))?;
         change.target = target(access, &viewer, cluster, &change).await;
     }
     if matches!(change.action, "change_template" | "delete_template") {
-        let found = is_own_template(access, &viewer, &change.target).await;
+        let found = rights::is_own_template(&access.clients, &viewer, &change.target).await;
         found.inspect_err(|_| refused(caller, &change, Uuid::nil()))?;
     }
     let change = change;
@@ -132,51 +144,23 @@ fn refused(caller: &Caller, change: &Changing, cluster: Uuid) {
     audit::record(caller, change.action, cluster, target, Outcome::Refused);
 }
 
-/// Checks that a template belongs to the caller's project, as [`is_own`].
-async fn is_own_template(
+/// Checks that the caller may request a change of a cluster of the project.
+async fn permitted(
     access: &MagnumAccess,
     viewer: &Viewer,
-    id: &str,
+    cluster: Uuid,
+    change: &Changing,
 ) -> Result<(), CloudRefusal> {
-    let foreign = || {
-        CloudRefusal::new(
-            StatusCode::FORBIDDEN,
-            "The template does not belong to this project, or is not named by its UUID.",
-        )
-    };
-    let uuid = id.parse().map_err(|_| foreign())?;
-    match access.clients.magnum.template(&viewer.token, uuid).await {
-        Ok(found) if found.project_id.is_empty() || found.project_id == viewer.project_id() => {
-            Ok(())
-        }
-        Ok(_) => Err(foreign()),
-        // Magnum's answer to the change is the better one
-        Err(error) if error.is_not_found() => Ok(()),
-        Err(error) => Err(of_service(&Error {
-            // the change was not sent
-            effect: Effect::None,
-            ..error
-        })),
-    }
-}
-
-/// Checks that a cluster belongs to the caller's project: with the token of an administrator, Magnum would
-/// change one of another project, whose journal would not have it.
-async fn is_own(access: &MagnumAccess, viewer: &Viewer, cluster: Uuid) -> Result<(), CloudRefusal> {
-    match access.clients.magnum.cluster(&viewer.token, cluster).await {
-        Ok(found) if viewer.is_of_project(&found) => Ok(()),
-        Ok(_) => Err(no_such_cluster(cluster)),
-        Err(error) if error.is_not_found() => Err(no_such_cluster(cluster)),
-        Err(error) => {
-            let refusal = of_service(&Error {
-                // the change was not sent
-                effect: Effect::None,
-                ..error
-            });
-            let detail = format!("The change was not sent. {}", refusal.detail);
-            Err(CloudRefusal { detail, ..refusal })
-        }
-    }
+    let found = rights::own_cluster(&access.clients, viewer, cluster).await;
+    let found = found.map_err(|refusal| {
+        let is_missing = refusal.status == StatusCode::NOT_FOUND;
+        let detail = match is_missing {
+            true => refusal.detail,
+            false => format!("The change was not sent. {}", refusal.detail),
+        };
+        CloudRefusal { detail, ..refusal }
+    })?;
+    rights::ensure_permitted(viewer, change.action, &found)
 }
 
 /// Returns what a change is about. Readers of the journal know a node group by its name, and the command
@@ -201,14 +185,6 @@ async fn target(
         // Magnum's answer to the change is the better one
         Err(_) => change.target.clone(),
     }
-}
-
-/// Returns Magnum's own answer for a cluster that does not exist.
-fn no_such_cluster(cluster: Uuid) -> CloudRefusal {
-    CloudRefusal::new(
-        StatusCode::NOT_FOUND,
-        format!("Cluster {cluster} could not be found."),
-    )
 }
 
 fn cluster_of(change: &Changing, answer: &Result<PassedAnswer, Error>) -> Option<Uuid> {
