@@ -94,6 +94,10 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   // there is no way back
   await page.goto(viewOf(cluster, "upgrade"));
   await expect(row("kubernetes-1.31")).toContainText("is older than");
+  // names, not UUIDs
+  await page.goto(viewOf(cluster, "journal"));
+  await expect(main(page).getByText(`Upgrade to ${NEXT}`).first()).toBeVisible();
+  await expect(main(page).getByText(`Template: kubernetes-1.31 → ${NEXT}`).first()).toBeVisible();
 });
 
 test("case_36 an upgrade that the driver refuses is not offered, with what to do instead", async ({ page }) => {

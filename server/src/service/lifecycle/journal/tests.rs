@@ -2,9 +2,11 @@
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::rows::{self, Read, Shown};
 use jiff::Timestamp;
-use portico_lifecycle::journal::Difference;
+use portico_domain::panel::lifecycle::JournalRow;
+use portico_lifecycle::journal::{Difference, TemplateNames};
 use portico_store::{JournalEntry, JournalKey, JournalSource, KeyRing, NewJournalEntry, Store};
 use serde::Serialize;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// A journal in a store.
@@ -12,6 +14,7 @@ struct Written {
     _directory: tempfile::TempDir,
     store: Store,
     key: JournalKey,
+    templates: TemplateNames,
 }
 
 impl Written {
@@ -28,6 +31,7 @@ impl Written {
                 project_id: "acme".to_owned(),
                 cluster: Uuid::from_u128(1),
             },
+            templates: TemplateNames::default(),
         }
     }
 
@@ -84,6 +88,7 @@ impl Written {
             key: &self.key,
             entries,
             viewer_id,
+            templates: &self.templates,
         };
         rows::of(&read, 100)
     }
@@ -150,4 +155,72 @@ async fn an_entry_that_was_changed_or_removed_is_named() {
     shortened.remove(1);
     let changed = written.shown(&shortened, "ada-id").changed.unwrap();
     assert!(changed.contains("at number 3."), "{changed}");
+}
+
+fn entry(sequence: i64, source: JournalSource, content: &Value) -> JournalEntry {
+    JournalEntry {
+        sequence,
+        at: at(sequence),
+        source,
+        content: content.to_string(),
+        hash: String::new(),
+    }
+}
+
+/// Returns the rows of entries, of which the newest are first.
+fn rows_of(entries: &[JournalEntry], templates: &TemplateNames) -> Vec<JournalRow> {
+    let key = JournalKey {
+        project_id: "acme".to_owned(),
+        cluster: Uuid::from_u128(1),
+    };
+    let read = Read {
+        key: &key,
+        entries,
+        viewer_id: "ada",
+        templates,
+    };
+    rows::of(&read, 10).rows
+}
+
+#[test]
+fn a_request_that_only_portico_carries_out_explains_no_change_in_magnum() {
+    let is_outside = |action: &str| {
+        let request = json!({"action": action, "user_id": "ada", "user_name": "ada",
+                             "outcome": "accepted"});
+        let state = json!({"field": "State", "before": "CREATE_COMPLETE",
+                           "after": "UPDATE_IN_PROGRESS", "is_requested": true});
+        let observed = json!({"status": "UPDATE_IN_PROGRESS", "is_busy": true,
+                              "differences": [state]});
+        let entries = [
+            entry(2, JournalSource::Observation, &observed),
+            entry(1, JournalSource::Request, &request),
+        ];
+        rows_of(&entries, &TemplateNames::default())[0].is_outside
+    };
+    for action in ["protect_cluster", "unprotect_cluster", "enrol"] {
+        assert!(is_outside(action), "{action}");
+    }
+    // control case
+    assert!(!is_outside("upgrade_cluster"));
+}
+
+#[test]
+fn an_upgrade_shows_the_names_of_templates_that_are_known() {
+    let [old, new] = [1, 2].map(|number| Uuid::from_u128(number).to_string());
+    let request = json!({"action": "upgrade_cluster", "target": new, "user_id": "ada",
+                         "user_name": "ada", "outcome": "accepted"});
+    let template = json!({"field": "Template", "before": old, "after": new, "is_requested": true});
+    let observed =
+        json!({"status": "UPDATE_COMPLETE", "is_busy": false, "differences": [template]});
+    let entries = [
+        entry(2, JournalSource::Observation, &observed),
+        entry(1, JournalSource::Request, &request),
+    ];
+    let known = TemplateNames::of([(new.clone(), "k8s-1.32".to_owned())]);
+    let rows = rows_of(&entries, &known);
+    assert_eq!(rows[0].lines, [format!("Template: {old} → k8s-1.32")]);
+    assert_eq!(rows[1].title, "Upgrade to k8s-1.32");
+    let rows = rows_of(&entries, &TemplateNames::default());
+    assert_eq!(rows[0].lines, [format!("Template: {old} → {new}")]);
+    assert_eq!(rows[1].title, format!("Upgrade to {new}"));
 }
