@@ -30,8 +30,10 @@ const GROUP: &str = "system:masters";
 ///
 /// For a cluster that cannot be used through Portico. The key is made on this machine, and Magnum signs the
 /// certificate: it is valid for five years, has all rights in the cluster, and is revoked only by a rotation
-/// of the authority. By Magnum's policy only the user who created the cluster gets one. `portico kubeconfig`
-/// writes a kubeconfig without a secret.
+/// of the authority. By Magnum's policy only the user who created the cluster gets one. With the session of
+/// `portico login`, the signing is in the journal of the cluster and in Portico's audit log; with --cloud or
+/// OS_*, Portico has no record of it, and only the cloud's own log may have one. `portico kubeconfig` writes a
+/// kubeconfig without a secret.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  portico cluster kubeconfig shop --certificate --out shop.kubeconfig"
@@ -105,7 +107,8 @@ pub async fn kubeconfig(
     // the policy is the same as that for signing
     let authority = magnum.authority(token, cluster.uuid, Authority::Kubernetes);
     let authority = authority.await.map_err(of_owner)?;
-    confirm(console, args.yes, &cluster.name, path)?;
+    console.say(notice(&cluster.name, path, connection.is_through_gateway()));
+    confirm(console, args.yes, &cluster.name)?;
     let key = KeyPair::generate().map_err(|error| of_key(&error))?;
     let request = request(&key).map_err(|error| of_key(&error))?;
     let signed = magnum.sign_certificate(token, cluster.uuid, &request, Authority::Kubernetes);
@@ -144,14 +147,29 @@ fn ensure_free(path: &Path) -> Result<(), ClusterError> {
     }
 }
 
-/// States what the file permits, and asks for the name of the cluster, unless `yes` is set.
-fn confirm(console: &mut Console, yes: bool, name: &str, path: &Path) -> Result<(), ClusterError> {
-    console.say(format!(
+/// Returns what the file permits, and where the signing is recorded.
+fn notice(name: &str, path: &Path, is_through_gateway: bool) -> String {
+    let record = match is_through_gateway {
+        true => {
+            "The signing is recorded, with you, in Portico's audit log and in the journal of the cluster \
+             (not if Portico's store is Redis)."
+        }
+        false => {
+            "Magnum is called directly: Portico has no record of the signing, neither in the journal of the \
+             cluster nor in its audit log."
+        }
+    };
+    format!(
         "Magnum signs a certificate with the subject O={GROUP}, CN={USER}. It is valid for five years, has \
          all rights in {name} whatever its role bindings are, and can be revoked only by a rotation of the \
-         authority. Everyone who can read {} has these rights.",
+         authority. Everyone who can read {} has these rights. {record} What is done with the certificate is \
+         in the cluster's own audit log only, as {USER}.",
         path.display()
-    ));
+    )
+}
+
+/// Asks for the name of the cluster, unless `yes` is set.
+fn confirm(console: &mut Console, yes: bool, name: &str) -> Result<(), ClusterError> {
     if yes {
         return Ok(());
     }
@@ -231,6 +249,25 @@ mod tests {
                 panic!("{name:?}");
             };
             assert_eq!(found, text);
+        }
+    }
+
+    #[test]
+    fn the_notice_states_where_the_signing_is_recorded() {
+        let of = |is_through_gateway| notice("shop", Path::new("a.kubeconfig"), is_through_gateway);
+        let session = of(true);
+        assert!(
+            session.contains("recorded, with you, in Portico's audit log"),
+            "{session}"
+        );
+        let direct = of(false);
+        assert!(
+            direct.contains("Portico has no record of the signing"),
+            "{direct}"
+        );
+        for text in [session, direct] {
+            assert!(text.contains("valid for five years"), "{text}");
+            assert!(text.contains("a.kubeconfig has these rights"), "{text}");
         }
     }
 
