@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn two_templates_with_one_name_are_told_apart() {
+    fn templates_with_the_same_name_are_followed_by_their_uuids() {
         let known = names(&[(OLD, "k8s"), (NEW, "k8s")]);
         assert_eq!(known.shown(OLD), format!("k8s ({OLD})"));
         assert_eq!(known.shown(NEW), format!("k8s ({NEW})"));

@@ -242,7 +242,7 @@ async fn a_request_is_signed_for_the_creator_and_a_private_key_is_never_sent() {
 }
 
 #[tokio::test]
-async fn a_lost_certificate_or_rotation_is_no_failure() {
+async fn the_effect_of_a_request_whose_response_is_lost_is_unknown() {
     let magnum = losing().await;
     let ada = ada(&magnum);
     let (request, _) = request();
