@@ -122,6 +122,13 @@ async fn a_status_means_the_same_in_every_call() {
     }
 }
 
+#[test]
+fn a_limit_on_concurrent_requests_is_named() {
+    let text = |status| Unavailable::Status(status).to_string();
+    assert_eq!(text(429), "status 429, too many requests at the same time");
+    assert_eq!(text(503), "status 503");
+}
+
 #[tokio::test]
 async fn a_change_is_sent_once_and_a_lost_answer_leaves_its_effect_unknown() {
     for method in [Method::POST, Method::PATCH, Method::DELETE] {
