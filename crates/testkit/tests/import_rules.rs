@@ -87,7 +87,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "portico-access-policy",
         &["portico-domain", "portico-request"],
     ),
-    ("portico-testkit", &["portico-domain"]),
+    ("portico-testkit", &[]),
     (
         "portico-test-support",
         &[
