@@ -163,9 +163,10 @@ impl AuditLog for SqlStore {
             Order::OldestFirst => "ASC",
         };
         let sql = format!(
-            "SELECT {COLUMNS} FROM audit_events WHERE {} ORDER BY sequence {direction} LIMIT ${}",
-            conditions.text,
-            conditions.values.len() + 1
+            "SELECT {COLUMNS} FROM audit_events WHERE {conditions}
+             ORDER BY sequence {direction} LIMIT ${limit_at}",
+            conditions = conditions.text,
+            limit_at = conditions.values.len() + 1
         );
         let mut query = sqlx::query(&sql);
         for value in conditions.values {

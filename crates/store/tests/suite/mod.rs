@@ -17,6 +17,7 @@ pub mod session_credentials;
 pub mod session_lookup;
 pub mod sessions;
 pub mod sign_in;
+pub mod statements;
 pub mod structure;
 
 use portico_store::{KeyRing, Store};
@@ -191,6 +192,7 @@ macro_rules! each_sql_test {
             creation_attempts: an_attempt_belongs_to_its_user_and_project
             creation_attempts: the_attempt_of_a_cluster_is_found_until_it_is_complete
             creation_attempts: an_attempt_is_stored_for_a_week_after_its_last_change
+            statements: every_statement_is_prepared
             structure: migrations_go_up_down_and_up
             structure: a_database_without_migrations_is_noticed
         }
