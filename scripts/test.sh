@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh services|e2e|all|bench-kube-auth|bench-gateway|bench-panel|bench-cluster|soak|stop: tests and benchmarks against real services. The test stack is started when it does not run, and left running
-# for the next time (`all` stops it if it started it). With PORTICO_TEST_ENV set, the stack of that env file is used.
+# for the next time (`all` stops it if it started it; it ends with the time of each stage and the ten slowest tests). With PORTICO_TEST_ENV set, the stack of that env file is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 unset PORTICO_STATE
@@ -143,6 +143,8 @@ all() {
   ! scripts/stack.sh status > /dev/null 2>&1 || ours=no
   [ -z "${PORTICO_TEST_ENV:-}" ] || ours=no
   if [ $ours = yes ]; then trap 'scripts/stack.sh down' EXIT; fi
+  PORTICO_STAGE_TIMES=$(mktemp)
+  export PORTICO_STAGE_TIMES
   stage "check" scripts/check.sh --without-browser
   services
   local nextest=${CARGO_TARGET_DIR:-target}/nextest page
@@ -154,6 +156,10 @@ all() {
   for page in docs/panel/compared.md docs/panel/flaws.md docs/panel/needs.md docs/lifecycle/compared.md; do
     stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}" end2end/test-results/junit.xml
   done
+  printf '\nTime of each stage:\n'
+  cat "$PORTICO_STAGE_TIMES"
+  rm "$PORTICO_STAGE_TIMES"
+  python3 scripts/slowest.py "${results[@]}" end2end/test-results/junit.xml
   printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
 }
 
