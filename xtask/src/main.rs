@@ -5,6 +5,7 @@ mod compress;
 mod contrast;
 mod modules;
 mod names;
+mod settings;
 mod site;
 mod steps;
 mod wasm;

@@ -3,6 +3,7 @@
 //! `hash.txt` beside the files tells the server the hashes, in the format of cargo-leptos
 //! (`leptos::config::LeptosOptions::hash_file`).
 use crate::{
+    settings,
     steps::{files, hex},
     wasm,
 };
@@ -34,7 +35,7 @@ pub fn rename_one(folder: &Path, name: &str, extension: &str) -> Result<String> 
 /// Renames the styles, and the scripts and modules of the panel. Scripts and modules name each
 /// other, so they share one hash over all of them.
 pub fn rename_all(site: &Path, pkg: &Path, is_module: fn(&str) -> bool) -> Result<()> {
-    let styles = rename_one(pkg, "app", "css")?;
+    let styles = rename_one(pkg, settings::OUTPUT, "css")?;
     let parts: Vec<_> = files(pkg)?
         .into_iter()
         .filter(|file| {

@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask site`, in order.
 use crate::{
-    compress, modules, names,
+    compress, modules, names, settings,
     steps::{Paths, done, files, run},
     wasm,
 };
@@ -20,11 +20,11 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
         .context("xtask is a folder of the workspace")?
         .to_path_buf();
     let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let out = out.unwrap_or_else(|| root.join("target/site"));
+    let out = out.unwrap_or_else(|| root.join(settings::SITE));
     let site = out.with_extension("new");
     let paths = Paths {
         front: target.join("front"),
-        pkg: site.join("pkg"),
+        pkg: site.join(settings::PKG),
         node_bin: root.join("node_modules/.bin"),
         site,
         root,
@@ -37,7 +37,7 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
     if paths.site.exists() {
         fs::remove_dir_all(&paths.site)?;
     }
-    copy(&paths.root.join("public"), &paths.site)?;
+    copy(&paths.root.join(settings::ASSETS), &paths.site)?;
     fs::create_dir_all(&paths.pkg)?;
     let modules = modules::bundle(&paths, release)?;
     let module = wasm::compile(&paths, release, modules)?;
@@ -63,8 +63,8 @@ fn styles(paths: &Paths, release: bool) -> Result<()> {
     let mut tailwind = Command::new(paths.node_bin.join("tailwindcss"));
     tailwind
         .current_dir(&paths.root)
-        .args(["--input", "style/main.css", "--output"])
-        .arg(paths.pkg.join("app.css"));
+        .args(["--input", settings::STYLES, "--output"])
+        .arg(paths.pkg.join(settings::OUTPUT).with_extension("css"));
     if release {
         tailwind.arg("--minify");
     }

@@ -1,5 +1,8 @@
 //! The WebAssembly of the panel: compiled, split by groups of pages, bound to JavaScript, optimised.
-use crate::steps::{Paths, done, files, hex, run};
+use crate::{
+    settings,
+    steps::{Paths, done, files, hex, run},
+};
 use anyhow::{Context, Result, anyhow, ensure};
 use sha2::{Digest as _, Sha256};
 use std::{
@@ -33,19 +36,18 @@ pub fn compile(
     release: bool,
     modules: Vec<(&'static str, String)>,
 ) -> Result<PathBuf> {
-    let profile = if release { "wasm-release" } else { "wasm-dev" };
+    let profile = if release {
+        settings::RELEASE_PROFILE
+    } else {
+        settings::DEVELOPMENT_PROFILE
+    };
     let mut cargo = Command::new(env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
     cargo
         .current_dir(&paths.root)
         // with an rlib beside the cdylib, cargo leaves out the optimisation at link time
-        .args([
-            "rustc",
-            "--package=app",
-            "--lib",
-            "--crate-type=cdylib",
-            "--features=hydrate",
-            "--locked",
-        ])
+        .args(["rustc", "--lib", "--crate-type=cdylib", "--locked"])
+        .args(["--package", settings::PACKAGE])
+        .args(["--features", settings::FEATURE])
         .args(["--target=wasm32-unknown-unknown", "--profile", profile])
         .arg("--target-dir")
         .arg(&paths.front)
@@ -134,7 +136,7 @@ pub fn bind(paths: &Paths, release: bool) -> Result<()> {
     Bindgen::new()
         .input_path(main_module(paths))
         .web(true)?
-        .out_name("app")
+        .out_name(settings::OUTPUT)
         .typescript(false)
         .demangle(false)
         .keep_lld_exports(true)
