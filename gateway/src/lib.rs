@@ -8,6 +8,13 @@
 //!
 //! It has no Kubernetes code and serves no page of the panel. Only Keystone decides whether a
 //! credential is valid.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 mod account;
 mod apps;
 mod audit;

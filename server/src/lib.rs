@@ -2,6 +2,13 @@
 //!
 //! Start with [`cli`] (the commands) and [`config`] (the settings); `cli::serve` combines the
 //! roles.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 pub mod caller;
 pub mod cli;
 pub mod config;

@@ -85,6 +85,7 @@ pub async fn sign_in(
     let router = Router::new()
         .route("/callback", get(callback))
         .with_state(waiting);
+    #[allow(clippy::disallowed_methods, reason = "it ends with the command")]
     let server = tokio::spawn(async move { axum::serve(listener, router).await });
 
     say(format!(

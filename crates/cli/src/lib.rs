@@ -1,6 +1,13 @@
 //! The commands that users run on their own machine: sign in from a terminal, get a kubeconfig, act
 //! as kubectl's exec plugin, create and watch clusters, sign out. They read no configuration file of the server; the addresses
 //! are in the profile or pin that `portico login` wrote.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 mod api;
 mod browser;
 mod cluster;

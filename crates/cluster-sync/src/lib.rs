@@ -5,6 +5,13 @@
 //! project of a cluster and a role binding for each role that users have there. Both state what they
 //! want; [`reconcile`] compares it with the cluster and applies the difference. [`enrolment`] is the
 //! exception: it runs once, for a user who asks, with a certificate of this user.
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 pub mod bootstrap;
 pub mod enrolment;
 pub mod reconcile;

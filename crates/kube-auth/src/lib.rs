@@ -15,6 +15,13 @@
 //! webhook runs are served ([`cluster_list`], [`listed`]).
 //!
 //! If a cluster has a [`policy`], its API server may also ask for authorization ([`access`]).
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 mod access;
 mod audit;
 pub mod authority;

@@ -9,6 +9,13 @@
 //!
 //! The services but Keystone share the HTTP client and the errors of [`rest`]; where they are comes
 //! from the catalogue of each token ([`keystone::Client::catalog`]).
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 pub mod cinder;
 pub mod glance;
 mod http;

@@ -4,6 +4,13 @@
 //! one of its pooled connections, and streams both bodies ([`stream`]). It knows neither sessions nor
 //! access rules: the caller decides beforehand, passes the headers to add, and ends a connection
 //! through [`stream::connections`].
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 pub mod config;
 pub mod forward;
 pub mod headers;

@@ -5,6 +5,13 @@
 //! starts like this: [`config::load`], [`telemetry::init`], [`metrics::Metrics::install`], a
 //! [`lifecycle::Lifecycle`], a [`listener::Listener`] for its traffic, another one with
 //! [`admin::router`], then [`lifecycle::Lifecycle::run_until_stopped`].
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests start servers and clients beside them, and wait"
+    )
+)]
 pub mod admin;
 pub mod client_network;
 pub mod conditional_get;

@@ -2,6 +2,10 @@
 //! what `PORTICO_TEST_POSTGRES` and `PORTICO_TEST_REDIS` name, else in that of the running stack
 //! (`PORTICO_TEST_ENV`).
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

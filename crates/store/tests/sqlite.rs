@@ -1,5 +1,9 @@
 //! Every repository on SQLite, each test with a database of its own.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

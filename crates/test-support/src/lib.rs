@@ -2,6 +2,10 @@
 //! they received, a browser with a cookie jar, a configured webhook, and peers that can be made to
 //! fail. Services themselves are started by `portico-testkit`.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

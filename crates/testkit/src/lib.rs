@@ -4,6 +4,10 @@
 //! `.demo/env`) and creates a user or project of its own through [`KeystoneAdmin`], so that tests
 //! do not affect each other.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

@@ -113,6 +113,10 @@ impl Sessions {
         let live = Arc::clone(live);
         let session = Arc::clone(&live);
         // a task of its own: a request whose client disconnects must not lose a rotated token
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "awaited; it continues when the request has ended"
+        )]
         let task = tokio::spawn(async move { sessions.refresh(&session).await });
         let outcome = async move {
             let validity = task.await.unwrap_or(Validity::Unknown);
@@ -121,6 +125,7 @@ impl Sessions {
         };
         let started = outcome.boxed().shared();
         // the outcome is recorded even when no request waits for it
+        #[allow(clippy::disallowed_methods, reason = "it only polls the task above")]
         tokio::spawn(started.clone());
         *running = Some(started.clone());
         started

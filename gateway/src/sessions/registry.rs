@@ -358,6 +358,10 @@ impl Registry {
             return;
         };
         let (store, session) = (self.store.clone(), Arc::clone(&caller.session));
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a stop loses no more than the time of the last use"
+        )]
         tokio::spawn(async move {
             if let Err(error) = store.sessions().touch(&session, now + idle, now).await {
                 tracing::warn!(%error, "the use of a session could not be written down");

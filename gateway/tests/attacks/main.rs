@@ -2,6 +2,10 @@
 //! sockets and, where sign-in is involved, against the running services (`PORTICO_TEST_ENV`). Each
 //! has a control case that succeeds, so that a dead server withstands nothing.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

@@ -1,5 +1,9 @@
 //! The gateway on real sockets, in front of upstreams that tell what they got. No services.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

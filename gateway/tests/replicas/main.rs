@@ -1,5 +1,9 @@
 //! Two gateways on one PostgreSQL, or on one Redis (`PORTICO_TEST_STORE=redis`). `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

@@ -1,6 +1,10 @@
 //! Against a real Keystone: `PORTICO_TEST_ENV` names the stack's env file. The tests of OIDC start
 //! their own providers.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

@@ -14,7 +14,9 @@ pub async fn complete_changes(request: Request, next: Next) -> Response {
     if request.method().is_safe() {
         return next.run(request).await;
     }
-    match tokio::spawn(next.run(request).in_current_span()).await {
+    #[allow(clippy::disallowed_methods, reason = "awaited")]
+    let task = tokio::spawn(next.run(request).in_current_span());
+    match task.await {
         Ok(response) => response,
         Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
         // the process is stopping

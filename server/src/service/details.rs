@@ -123,6 +123,10 @@ where
     K: Hash + Eq + Send + Sync + 'static,
 {
     let readings = readings.clone();
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "awaited; the value is stored even if that ends early"
+    )]
     let reading = tokio::spawn(async move {
         let timed = async move {
             let started = Instant::now();

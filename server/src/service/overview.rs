@@ -7,6 +7,7 @@ use super::{
     usage::{self, Prometheus},
 };
 use crate::kube::{Api, KubeError, api::Call, path};
+use jiff::{Timestamp, tz::TimeZone};
 use k8s_openapi::api::core::v1::Node;
 use portico_domain::{
     cluster::ClusterRecord,
@@ -199,7 +200,7 @@ async fn open_page(
     if !rights.is_empty() {
         may(&mut card, &rights, asks_for);
     }
-    let today = jiff::Zoned::now().date();
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     ClusterOverview {
         card,
         attention,

@@ -112,6 +112,7 @@ impl SharedWatches {
         if is_new {
             feeds.insert(scope, Arc::clone(&feed));
             let registry = Arc::clone(&self.0);
+            #[allow(clippy::disallowed_methods, reason = "it ends with the last viewer")]
             tokio::spawn(async move {
                 while feed.run().await == feed::Pause::NoViewers {
                     if registry.remove_unused(&feed) {

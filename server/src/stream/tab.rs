@@ -248,6 +248,7 @@ impl Tab {
         view: Option<watch::Sender<ListView>>,
         work: impl Future<Output = Result<(), Gone>> + Send + 'static,
     ) {
+        #[allow(clippy::disallowed_methods, reason = "aborted with the tab")]
         let task = tokio::spawn(async move {
             // the browser has disconnected: no client is left to notify
             let _ = work.await;

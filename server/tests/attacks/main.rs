@@ -2,6 +2,10 @@
 //! sockets, plain and TLS, HTTP/1.1 and HTTP/2. Each has a control case that succeeds, so that a dead
 //! server withstands nothing. `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

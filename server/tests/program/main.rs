@@ -1,5 +1,9 @@
 //! The program itself and what it ships, as far as they need no other service.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "in a test, whatever is not as expected ends it"

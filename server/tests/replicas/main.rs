@@ -1,5 +1,9 @@
 //! Several processes of the program on one database. `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::missing_panics_doc,

@@ -1,5 +1,9 @@
 //! The panel's services against real clusters. `PORTICO_TEST_ENV` names the env file of a running
 //! stack (Keystone, clusters, kube-auth); without it there is nothing to test against.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

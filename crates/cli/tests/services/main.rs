@@ -1,6 +1,10 @@
 //! `portico cluster`, and what it is made of, against the real Magnum of a running stack.
 //! `PORTICO_TEST_ENV` names the file that says where it is. `docs/clusters/cases.md` lists the cases.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

@@ -224,6 +224,7 @@ impl Validations {
         ask: impl Future<Output = Result<TokenDetails, Error>> + Send + 'static,
     ) {
         let cache = self.clone();
+        #[allow(clippy::disallowed_methods, reason = "a stop loses the cache as well")]
         tokio::spawn(async move {
             match cache.ask(key, ask).await {
                 Ok(valid) => cache.valid.insert(key, valid).await,

@@ -1,6 +1,10 @@
 //! The attacks that kubernetes-auth must withstand, by number, against the running services
 //! (`PORTICO_TEST_ENV`). Each has a control case that succeeds, so that a dead server withstands nothing.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

@@ -1,6 +1,10 @@
 //! Clusters of the signed list through a real TLS listener, with real signatures and certificates.
 //! The client of Keystone points at a closed port: what is answered was answered without it.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

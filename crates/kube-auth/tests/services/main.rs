@@ -1,5 +1,9 @@
 //! Against the running stack's real Keystone (`PORTICO_TEST_ENV`).
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

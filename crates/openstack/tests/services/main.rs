@@ -1,5 +1,9 @@
 //! Against a real Keystone. `PORTICO_TEST_ENV` names the file that says where it is.
 #![allow(
+    clippy::disallowed_methods,
+    reason = "tests start servers and clients beside them, and wait"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     reason = "a test that cannot continue has failed"

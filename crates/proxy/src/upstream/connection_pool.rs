@@ -133,6 +133,10 @@ impl ConnectionPool {
                 let (answer, held) = if has_body {
                     let (ended, has_ended) = oneshot::channel();
                     let home = Arc::clone(&shared);
+                    #[allow(
+                        clippy::disallowed_methods,
+                        reason = "it ends with the exchange, for which a stop waits"
+                    )]
                     tokio::spawn(async move {
                         // the server may have left the body unread, where the next request would
                         // begin

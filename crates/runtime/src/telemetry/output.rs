@@ -88,6 +88,7 @@ impl Shared {
             if woken.unwrap_or_else(PoisonError::into_inner).over {
                 return;
             }
+            #[allow(clippy::disallowed_methods, reason = "a thread of its own")]
             std::thread::sleep(max_delay);
             let _ = self.lock().write();
         }

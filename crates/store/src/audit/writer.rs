@@ -40,6 +40,7 @@ pub(super) async fn append(log: &impl AuditLog, record: Record) -> Result<(), St
         waiting.push(Waiting { record, done });
     }
     let log = log.clone();
+    #[allow(clippy::disallowed_methods, reason = "the caller waits for the entry")]
     tokio::spawn(async move { write_waiting(&log).await });
     match written.await {
         Ok(result) => result.map_err(StoreError::Audit),

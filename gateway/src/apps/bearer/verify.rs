@@ -150,6 +150,10 @@ pub(crate) fn watch(bearer_authentication: Arc<BearerAuthentication>, bearer: Ar
         return;
     }
     let token = bearer.keystone_token();
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "it ends with the last connection of the token"
+    )]
     tokio::spawn(async move {
         let bound = bearer_authentication.sessions.stale_bound();
         let mut confirmed = Timestamp::now();

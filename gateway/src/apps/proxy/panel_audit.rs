@@ -53,7 +53,9 @@ impl ReverseProxy {
         if !may_change {
             return work.await;
         }
-        match tokio::spawn(work.in_current_span()).await {
+        #[allow(clippy::disallowed_methods, reason = "awaited")]
+        let task = tokio::spawn(work.in_current_span());
+        match task.await {
             Ok(result) => result,
             Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
             Err(_) => Err(ForwardError::SessionEnded),

@@ -362,6 +362,10 @@ impl ReverseProxy {
         }
         let (store, session) = (self.store.clone(), Arc::clone(&caller.session));
         let project = project.to_owned();
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a stop loses no more than a preference"
+        )]
         tokio::spawn(async move {
             let remembered = store
                 .sessions()

@@ -40,6 +40,10 @@ impl Digests {
         patience: Duration,
     ) -> Result<Option<String>, Unreadable> {
         let (digests, offer) = (self.0.clone(), offer.clone());
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "awaited; the digest is stored even if that ends early"
+        )]
         let work = tokio::spawn(async move {
             let path = offer.path.clone();
             digests.try_get_with(offer, compute(path.into())).await

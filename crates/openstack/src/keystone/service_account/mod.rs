@@ -183,6 +183,7 @@ impl ServiceAccount {
                     && let Ok(turn) = Arc::clone(&self.shared.turn).try_lock_owned()
                 {
                     let number = current.number;
+                    #[allow(clippy::disallowed_methods, reason = "a stop loses the token as well")]
                     tokio::spawn(sign_in::unless_newer(
                         Arc::clone(&self.shared),
                         turn,
@@ -214,6 +215,10 @@ impl ServiceAccount {
         let turn = Arc::clone(&self.shared.turn).lock_owned().await;
         let shared = Arc::clone(&self.shared);
         // in a separate task: if the caller is cancelled, the next one must not start again
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "awaited; it continues when the caller has ended"
+        )]
         let task = tokio::spawn(sign_in::unless_newer(shared, turn, number, reason));
         task.await
             .unwrap_or(Err(ServiceAccountError::SignIn(Error::Malformed(

@@ -129,6 +129,10 @@ impl Creation {
             .next("Try again in a minute: nothing was sent.")
         })?;
         // a page that is closed or loaded again must not lose the answer of Magnum
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "awaited; it continues when the request has ended"
+        )]
         let run = tokio::spawn(async move {
             let _slots = slots;
             self.run().await

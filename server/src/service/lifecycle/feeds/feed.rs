@@ -146,6 +146,7 @@ impl Feed {
         state.runs = true;
         drop(state);
         let feed = Arc::clone(self);
+        #[allow(clippy::disallowed_methods, reason = "it ends with the last viewer")]
         tokio::spawn(async move {
             metrics::gauge!(POLLERS).increment(1.0);
             feed.poll().await;

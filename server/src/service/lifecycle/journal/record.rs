@@ -93,6 +93,10 @@ impl Journal {
             return;
         }
         let journal = self.clone();
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a stop loses observations, which the next process makes again"
+        )]
         tokio::spawn(async move {
             for (key, observation) in observed {
                 // the others would wait for the same store
