@@ -118,7 +118,8 @@ fn begins_a_path(tokens: &[TokenTree], at: usize) -> bool {
             .and_then(|before| tokens.get(before))
     };
     let is_word = |token: Option<&TokenTree>, word: &str| matches!(token, Some(TokenTree::Ident(name)) if name == word);
-    if is_word(before(1), "use") || is_word(before(1), "crate") && is_word(before(2), "extern") {
+    let is_crate = is_word(before(1), "crate") && is_word(before(2), "extern");
+    if is_crate || is_word(before(1), "use") {
         return true;
     }
     is_separator(tokens, at + 1) && !follows_a_path(tokens, at)
