@@ -4,13 +4,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::http::{StatusCode, header};
+use futures::{FutureExt as _, future::BoxFuture};
 use jsonwebtoken::{
     DecodingKey,
     jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse},
 };
-use serde::Deserialize;
+use openidconnect::{
+    AsyncHttpClient, DiscoveryError, HttpRequest, HttpResponse, JsonWebKeySetUrl,
+    core::{CoreJsonWebKey, CoreJsonWebKeySet},
+};
 use tokio::sync::Mutex;
-use url::Url;
 
 use crate::{
     error::{Error, TokenFault},
@@ -34,12 +38,6 @@ struct State {
 #[derive(Debug, Default)]
 pub(crate) struct Keys(Mutex<State>);
 
-/// The key set. Keys of other types may be in it: each is parsed separately.
-#[derive(Deserialize)]
-struct Document {
-    keys: Vec<serde_json::Value>,
-}
-
 impl Keys {
     /// Returns the keys that may have made a signature. Fetches them if none of the known ones
     /// matches, at most once per `interval`; within it an unknown key is refused without a request.
@@ -47,7 +45,7 @@ impl Keys {
         &self,
         kid: Option<&str>,
         algorithm: Algorithm,
-        url: &Url,
+        url: &JsonWebKeySetUrl,
         http: &Http,
         interval: Duration,
     ) -> Result<Vec<DecodingKey>, Error> {
@@ -67,13 +65,11 @@ impl Keys {
             });
         }
         state.tried = Some(Instant::now());
-        let document: Document = http.json(url).await?;
-        let keys: Vec<Jwk> = document
-            .keys
-            .into_iter()
-            .take(MAX_KEYS)
-            .filter_map(|key| serde_json::from_value(key).ok())
-            .collect();
+        // keys that the library cannot parse are not in its set
+        let set = CoreJsonWebKeySet::fetch_async(url, &KeySetClient(http))
+            .await
+            .map_err(|error| failure(url, error))?;
+        let keys: Vec<Jwk> = set.keys().iter().filter_map(jwk).take(MAX_KEYS).collect();
         state.keys = Arc::new(keys);
         state.fetched = Some(Instant::now());
         let found = fitting(&state.keys, kid, algorithm);
@@ -82,6 +78,45 @@ impl Keys {
         }
         Ok(found)
     }
+}
+
+/// The HTTP client for key sets. Static file servers send them with any media type, so the body
+/// alone decides.
+struct KeySetClient<'h>(&'h Http);
+
+impl<'c> AsyncHttpClient<'c> for KeySetClient<'_> {
+    type Error = Error;
+    type Future = BoxFuture<'c, Result<HttpResponse, Error>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        async move {
+            let mut response = self.0.send(request).await?;
+            if response.status().is_success() {
+                *response.status_mut() = StatusCode::OK;
+                response.headers_mut().remove(header::CONTENT_TYPE);
+            }
+            Ok(response)
+        }
+        .boxed()
+    }
+}
+
+/// Returns the error without the response's body.
+fn failure(url: &JsonWebKeySetUrl, error: DiscoveryError<Error>) -> Error {
+    let path = url.url().path();
+    match error {
+        DiscoveryError::Request(error) => error,
+        DiscoveryError::Response(status, _, _) => {
+            Error::Unusable(format!("{path} answers {status}"))
+        }
+        DiscoveryError::Parse(error) => Error::Unusable(format!("{path}: {}", error.inner())),
+        other => Error::Unusable(format!("{path}: {other}")),
+    }
+}
+
+/// Returns a key as `jsonwebtoken` reads it, which verifies the signatures.
+fn jwk(key: &CoreJsonWebKey) -> Option<Jwk> {
+    serde_json::from_value(serde_json::to_value(key).ok()?).ok()
 }
 
 fn fitting(keys: &[Jwk], kid: Option<&str>, algorithm: Algorithm) -> Vec<DecodingKey> {

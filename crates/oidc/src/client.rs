@@ -1,47 +1,86 @@
-//! The OAuth 2.0 client (RFC 6749, RFC 7636): exchanges codes and refresh tokens for tokens.
-use futures::{FutureExt as _, future::BoxFuture};
+//! The client of a provider, of `openidconnect`: it exchanges codes and refresh tokens for tokens
+//! (RFC 6749, RFC 7636). ID tokens are opaque to it: see [`Answer`].
 use jiff::{SignedDuration, Timestamp};
-use oauth2::{
-    AccessToken, AsyncHttpClient, AuthType, AuthUrl, AuthorizationCode, Client, ClientId,
-    ClientSecret, EndpointNotSet, EndpointSet, ExtraTokenFields, HttpRequest, HttpResponse,
-    PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, StandardRevocableToken,
-    StandardTokenResponse, TokenResponse as _, TokenUrl,
-    basic::{
-        BasicErrorResponse, BasicErrorResponseType, BasicRevocationErrorResponse,
-        BasicTokenIntrospectionResponse, BasicTokenType,
+use openidconnect::{
+    AccessToken, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, EndpointMaybeSet,
+    EndpointNotSet, EndpointSet, ErrorResponse as _, ExtraTokenFields, IdToken,
+    OAuth2TokenResponse as _, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError,
+    StandardErrorResponse, StandardTokenResponse, TokenResponse,
+    core::{
+        CoreAuthDisplay, CoreAuthPrompt, CoreClientAuthMethod, CoreErrorResponseType,
+        CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm,
+        CoreJwsSigningAlgorithm, CoreRevocableToken, CoreRevocationErrorResponse,
+        CoreTokenIntrospectionResponse, CoreTokenType,
     },
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::{error::Error, http::Http, metadata::Metadata, settings::Settings};
+use crate::{
+    error::Error, http::Http, metadata::Metadata, settings::Settings, userinfo::UserInfoMember,
+};
 
 /// Access tokens with a longer lifetime are refreshed after this time.
 pub(crate) const MAX_ACCESS_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(24);
 
+/// The member of the token endpoint's response that OpenID Connect adds.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct IdTokenField {
-    // of oauth2's own type, which does not print its content
+    // of a type that does not print its content
     #[serde(default, skip_serializing)]
     id_token: Option<AccessToken>,
 }
 
 impl ExtraTokenFields for IdTokenField {}
 
-type Answer = StandardTokenResponse<IdTokenField, BasicTokenType>;
+/// The token endpoint's response.
+pub(crate) type Answer = StandardTokenResponse<IdTokenField, CoreTokenType>;
 
-pub(crate) type OAuth = Client<
-    BasicErrorResponse,
+impl
+    TokenResponse<
+        UserInfoMember,
+        CoreGenderClaim,
+        CoreJweContentEncryptionAlgorithm,
+        CoreJwsSigningAlgorithm,
+    > for Answer
+{
+    /// Returns `None` always: the library must not parse or judge an ID token, which is for
+    /// `Provider::verify_id_token` alone.
+    fn id_token(
+        &self,
+    ) -> Option<
+        &IdToken<
+            UserInfoMember,
+            CoreGenderClaim,
+            CoreJweContentEncryptionAlgorithm,
+            CoreJwsSigningAlgorithm,
+        >,
+    > {
+        None
+    }
+}
+
+type ErrorAnswer = StandardErrorResponse<CoreErrorResponseType>;
+
+pub(crate) type OidcClient = Client<
+    UserInfoMember,
+    CoreAuthDisplay,
+    CoreGenderClaim,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJsonWebKey,
+    CoreAuthPrompt,
+    ErrorAnswer,
     Answer,
-    BasicTokenIntrospectionResponse,
-    StandardRevocableToken,
-    BasicRevocationErrorResponse,
+    CoreTokenIntrospectionResponse,
+    CoreRevocableToken,
+    CoreRevocationErrorResponse,
     EndpointSet,
     EndpointNotSet,
     EndpointNotSet,
     EndpointNotSet,
     EndpointSet,
+    EndpointMaybeSet,
 >;
 
 /// The token endpoint's response, which is not verified yet.
@@ -78,45 +117,34 @@ impl From<Answer> for Given {
 /// Returns whether the secret is sent in the body: if the provider does not accept it in the
 /// header, and for public clients.
 pub(crate) fn secret_in_body(settings: &Settings, metadata: &Metadata) -> bool {
-    let methods = &metadata.token_endpoint_auth_methods_supported;
-    let offers = |name: &str| methods.iter().any(|method| method == name);
     settings.client_secret.is_none()
-        || (offers("client_secret_post") && !offers("client_secret_basic"))
+        || (metadata.offers(&CoreClientAuthMethod::ClientSecretPost)
+            && !metadata.offers(&CoreClientAuthMethod::ClientSecretBasic))
 }
 
-pub(crate) fn client(settings: &Settings, metadata: &Metadata) -> OAuth {
+/// Returns the client of a provider. It has no keys, since it verifies nothing.
+pub(crate) fn client(settings: &Settings, metadata: &Metadata) -> OidcClient {
     let auth_type = if secret_in_body(settings, metadata) {
         AuthType::RequestBody
     } else {
         AuthType::BasicAuth
     };
-    let client = Client::new(ClientId::new(settings.client_id.clone()))
-        .set_auth_uri(AuthUrl::from_url(metadata.authorization_endpoint.clone()))
-        .set_token_uri(TokenUrl::from_url(metadata.token_endpoint.clone()))
-        .set_auth_type(auth_type);
-    match &settings.client_secret {
-        Some(secret) => {
-            client.set_client_secret(ClientSecret::new(secret.expose_secret().to_owned()))
-        }
-        None => client,
-    }
-}
-
-/// The bounded client, with the interface of `oauth2`.
-struct Calls(Http);
-
-impl<'c> AsyncHttpClient<'c> for Calls {
-    type Error = Error;
-    type Future = BoxFuture<'c, Result<HttpResponse, Error>>;
-
-    fn call(&'c self, request: HttpRequest) -> Self::Future {
-        self.0.send(request).boxed()
-    }
+    let secret = settings
+        .client_secret
+        .as_ref()
+        .map(|secret| ClientSecret::new(secret.expose_secret().to_owned()));
+    Client::from_provider_metadata(
+        metadata.document().clone(),
+        ClientId::new(settings.client_id.clone()),
+        secret,
+    )
+    .set_token_uri(metadata.token_endpoint().clone())
+    .set_auth_type(auth_type)
 }
 
 /// Redeems an authorization code.
 pub(crate) async fn redeem(
-    client: OAuth,
+    client: OidcClient,
     http: &Http,
     code: &SecretString,
     verifier: &SecretString,
@@ -126,7 +154,7 @@ pub(crate) async fn redeem(
     client
         .exchange_code(AuthorizationCode::new(code.expose_secret().to_owned()))
         .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose_secret().to_owned()))
-        .request_async(&Calls(http.clone()))
+        .request_async(http)
         .await
         .map(Given::from)
         .map_err(failure)
@@ -134,24 +162,24 @@ pub(crate) async fn redeem(
 
 /// Uses a refresh token.
 pub(crate) async fn refresh(
-    client: OAuth,
+    client: OidcClient,
     http: &Http,
     token: &SecretString,
 ) -> Result<Given, Error> {
     client
         .exchange_refresh_token(&RefreshToken::new(token.expose_secret().to_owned()))
-        .request_async(&Calls(http.clone()))
+        .request_async(http)
         .await
         .map(Given::from)
         .map_err(failure)
 }
 
-fn failure(error: RequestTokenError<Error, BasicErrorResponse>) -> Error {
+fn failure(error: RequestTokenError<Error, ErrorAnswer>) -> Error {
     match error {
         RequestTokenError::Request(error) => error,
         RequestTokenError::ServerResponse(answer) => match answer.error() {
-            BasicErrorResponseType::InvalidGrant => Error::InvalidGrant,
-            BasicErrorResponseType::Extension(code)
+            CoreErrorResponseType::InvalidGrant => Error::InvalidGrant,
+            CoreErrorResponseType::Extension(code)
                 if matches!(
                     code.as_str(),
                     "temporarily_unavailable" | "server_error" | "slow_down"
