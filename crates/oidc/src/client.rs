@@ -3,9 +3,9 @@
 use jiff::{SignedDuration, Timestamp};
 use openidconnect::{
     AccessToken, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, EndpointMaybeSet,
-    EndpointNotSet, EndpointSet, ErrorResponse as _, ExtraTokenFields, IdToken,
-    OAuth2TokenResponse as _, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError,
-    StandardErrorResponse, StandardTokenResponse, TokenResponse,
+    EndpointNotSet, EndpointSet, ExtraTokenFields, IdToken, OAuth2TokenResponse as _,
+    PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, StandardErrorResponse,
+    StandardTokenResponse, TokenResponse,
     core::{
         CoreAuthDisplay, CoreAuthPrompt, CoreClientAuthMethod, CoreErrorResponseType,
         CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm,

@@ -160,3 +160,93 @@ fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
         .is_none_or(|named| format!("{named:?}") == format!("{algorithm:?}"));
     kind && usage && named
 }
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const ALL: [Algorithm; 9] = [
+        Algorithm::RS256,
+        Algorithm::RS384,
+        Algorithm::RS512,
+        Algorithm::PS256,
+        Algorithm::PS384,
+        Algorithm::PS512,
+        Algorithm::ES256,
+        Algorithm::ES384,
+        Algorithm::EdDSA,
+    ];
+
+    fn read(keys: Value) -> Vec<Jwk> {
+        let set: CoreJsonWebKeySet = serde_json::from_value(json!({ "keys": keys })).unwrap();
+        set.keys().iter().filter_map(jwk).collect()
+    }
+
+    fn octets(length: usize) -> String {
+        URL_SAFE_NO_PAD.encode(vec![7; length])
+    }
+
+    fn ed25519() -> Value {
+        json!({ "kty": "OKP", "crv": "Ed25519", "x": octets(32), "kid": "k1" })
+    }
+
+    #[test]
+    fn keys_of_every_type_reach_the_verifier() {
+        let rsa = json!({ "kty": "RSA", "n": octets(256), "e": "AQAB" });
+        let ec = |curve: &str, length: usize| json!({ "kty": "EC", "crv": curve, "x": octets(length), "y": octets(length) });
+        for (key, expected) in [
+            (rsa, &ALL[..6]),
+            (ec("P-256", 32), &[Algorithm::ES256]),
+            (ec("P-384", 48), &[Algorithm::ES384]),
+            (ed25519(), &[Algorithm::EdDSA]),
+        ] {
+            let keys = read(json!([key]));
+            for algorithm in ALL {
+                assert_eq!(
+                    !fitting(&keys, None, algorithm).is_empty(),
+                    expected.contains(&algorithm),
+                    "{key} {algorithm:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_for_its_own_algorithm_use_and_id_only() {
+        for (name, value, expected) in [
+            ("alg", "EdDSA", 1),
+            ("alg", "ES256", 0),
+            ("use", "sig", 1),
+            ("use", "enc", 0),
+            ("kid", "k2", 0),
+        ] {
+            let mut key = ed25519();
+            key[name] = json!(value);
+            let keys = read(json!([key]));
+            let found = fitting(&keys, Some("k1"), Algorithm::EdDSA);
+            assert_eq!(found.len(), expected, "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn keys_that_cannot_be_read_do_not_spoil_the_others() {
+        let mut unknown = ed25519();
+        unknown["alg"] = json!("ML-DSA-65");
+        let keys = read(json!([
+            7,
+            { "kty": "unknown" },
+            { "kty": "RSA" },
+            { "kty": "OKP", "crv": "Ed448", "x": octets(57), "kid": "k1" },
+            { "kty": "oct", "k": octets(32), "kid": "k1" },
+            unknown,
+            ed25519(),
+        ]));
+        for algorithm in ALL {
+            let found = fitting(&keys, Some("k1"), algorithm).len();
+            assert_eq!(found, usize::from(algorithm == Algorithm::EdDSA));
+        }
+    }
+}
