@@ -196,13 +196,17 @@ mod tests {
     #[test]
     fn keys_of_every_type_reach_the_verifier() {
         let rsa = json!({ "kty": "RSA", "n": octets(256), "e": "AQAB" });
-        let ec = |curve: &str, length: usize| json!({ "kty": "EC", "crv": curve, "x": octets(length), "y": octets(length) });
-        for (key, expected) in [
+        let ec = |curve: &str, length: usize| {
+            let coordinate = octets(length);
+            json!({ "kty": "EC", "crv": curve, "x": coordinate, "y": coordinate })
+        };
+        let cases: [(Value, &[Algorithm]); 4] = [
             (rsa, &ALL[..6]),
             (ec("P-256", 32), &[Algorithm::ES256]),
             (ec("P-384", 48), &[Algorithm::ES384]),
             (ed25519(), &[Algorithm::EdDSA]),
-        ] {
+        ];
+        for (key, expected) in cases {
             let keys = read(json!([key]));
             for algorithm in ALL {
                 assert_eq!(
