@@ -117,6 +117,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Libraries that only some packages may name.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("redis", &["portico-store"]),
+    // one package speaks OpenID Connect, with one verifier
+    ("openidconnect", &["portico-oidc"]),
     // tests tamper with rows
     ("sqlx", &["portico-store", "portico-test-support"]),
     ("kube", &["server", "portico-cluster-sync"]),
