@@ -199,3 +199,42 @@ fn failure(error: RequestTokenError<Error, ErrorAnswer>) -> Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_id_token_is_opaque_to_the_library_and_no_token_is_printed() {
+        let answer: Answer = serde_json::from_value(json!({
+            "access_token": "secret-access", "token_type": "Bearer", "expires_in": 60,
+            "refresh_token": "secret-refresh", "id_token": "secret-id, not a JWT",
+        }))
+        .unwrap();
+        assert!(answer.id_token().is_none());
+        let printed = format!("{answer:?}");
+        assert!(!printed.contains("secret-"), "{printed}");
+        let given = Given::from(answer);
+        let printed = format!("{given:?}");
+        assert!(!printed.contains("secret-"), "{printed}");
+        let id_token = given.id_token.unwrap();
+        assert_eq!(id_token.expose_secret(), "secret-id, not a JWT");
+        assert!(given.expires_at.unwrap() > Timestamp::now());
+    }
+
+    #[test]
+    fn a_very_long_lifetime_is_shortened() {
+        let answer: Answer = serde_json::from_value(json!({
+            "access_token": "a", "token_type": "bearer", "expires_in": u64::MAX,
+        }))
+        .unwrap();
+        let given = Given::from(answer);
+        assert!(
+            given
+                .expires_at
+                .is_none_or(|at| at <= Timestamp::now() + MAX_ACCESS_TOKEN_TTL)
+        );
+    }
+}
