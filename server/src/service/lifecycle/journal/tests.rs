@@ -87,6 +87,7 @@ impl Written {
         let read = Read {
             key: &self.key,
             entries,
+            context: &[],
             viewer_id,
             templates: &self.templates,
         };
@@ -176,6 +177,7 @@ fn rows_of(entries: &[JournalEntry], templates: &TemplateNames) -> Vec<JournalRo
     let read = Read {
         key: &key,
         entries,
+        context: &[],
         viewer_id: "ada",
         templates,
     };
