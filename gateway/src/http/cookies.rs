@@ -26,8 +26,8 @@ pub(crate) enum Purpose {
     Flow,
     /// A hand-over to an app's host in progress.
     Handover,
-    /// A saved form that waits until its user has signed in again.
-    Form,
+    /// The browser's state before and beside the session; see [`crate::browser_state`].
+    State,
     /// The count of recent sign-ins without success.
     Redirects,
     /// The browser that starts sign-ins at OIDC providers.
@@ -65,7 +65,7 @@ impl Purpose {
             Purpose::SignIn => "portico-sign-in",
             Purpose::Flow => "portico-flow",
             Purpose::Handover => "portico-handover",
-            Purpose::Form => "portico-form",
+            Purpose::State => "portico-state",
             Purpose::Redirects => "portico-redirects",
             Purpose::Provider => "portico-provider",
             Purpose::Browser => "portico-browser",
@@ -79,7 +79,7 @@ impl Purpose {
             Purpose::SignIn => "__Host-portico-sign-in",
             Purpose::Flow => "__Host-portico-flow",
             Purpose::Handover => "__Host-portico-handover",
-            Purpose::Form => "__Host-portico-form",
+            Purpose::State => "__Host-portico-state",
             Purpose::Redirects => "__Host-portico-redirects",
             Purpose::Provider => "__Host-portico-provider",
             Purpose::Browser => "__Host-portico-browser",
@@ -89,7 +89,8 @@ impl Purpose {
 }
 
 impl Cookies {
-    fn name(self, purpose: Purpose) -> &'static str {
+    /// Returns the name of a purpose's cookie.
+    pub fn name(self, purpose: Purpose) -> &'static str {
         if self.secure {
             purpose.host_name()
         } else {
@@ -130,6 +131,39 @@ impl Cookies {
     pub fn read_mark(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
         self.only(headers, purpose)
             .filter(|value| value.len() <= MAX_MARK_BYTES)
+    }
+
+    /// Returns whether a response sets the cookie to a value.
+    pub fn sets(self, headers: &HeaderMap, purpose: Purpose) -> bool {
+        let name = self.name(purpose);
+        headers.get_all(header::SET_COOKIE).iter().any(|line| {
+            parts(line.as_bytes())
+                .next()
+                .and_then(|pair| pair.strip_prefix(name.as_bytes()))
+                .and_then(|rest| rest.strip_prefix(b"="))
+                .is_some_and(|value| !value.is_empty())
+        })
+    }
+
+    /// Leaves a request only cookies with plain names, and of `purpose` the one that
+    /// [`Self::read_mark`] returns: a reader that decodes names, or takes the last of two, sees no
+    /// other cookie of that name. A sibling host can set `__Host%2Dportico-state`, as it lacks the
+    /// prefix that browsers protect.
+    pub fn keep_plain(self, headers: &mut HeaderMap, purpose: Purpose) {
+        let name = self.name(purpose);
+        let own = self
+            .read_mark(headers, purpose)
+            .map(|value| format!("{name}={value}"));
+        let plain = pairs(headers)
+            .filter(|(key, _)| *key != name && is_plain(key))
+            .map(|(key, value)| format!("{key}={value}"));
+        let kept: Vec<String> = plain.chain(own).collect();
+        headers.remove(header::COOKIE);
+        if !kept.is_empty()
+            && let Ok(line) = HeaderValue::try_from(kept.join("; "))
+        {
+            headers.insert(header::COOKIE, line);
+        }
     }
 
     fn only(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
@@ -212,6 +246,13 @@ fn secret(value: &str) -> Option<SecretString> {
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     ours.then(|| SecretString::from(value.to_owned()))
+}
+
+/// Returns whether a cookie's name has only characters that no reader decodes or removes, as
+/// Portico's own have.
+fn is_plain(name: &str) -> bool {
+    name.bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
 
 /// Returns the name suffix of a value's own cookie, which reveals nothing of the value.
@@ -318,6 +359,51 @@ mod tests {
             line.to_str().expect("text"),
             format!("__Host-portico={VALUE}; Path=/; HttpOnly; Secure; SameSite=Lax")
         );
+    }
+
+    #[test]
+    fn a_reader_that_decodes_names_sees_no_planted_cookie() {
+        let cookies = Cookies { secure: true };
+        let name = cookies.name(Purpose::State);
+        let other = format!("__Host-portico={VALUE}");
+        for planted in [
+            "__Host%2Dportico-state=planted",
+            "%5F_Host-portico-state=planted",
+            "__Host-portico-state =planted",
+            "\u{a0}__Host-portico-state=planted",
+            "__Host-portico-state\u{2003}=planted",
+        ] {
+            for own in [None, Some("own")] {
+                let own = own.map(|value| format!("{name}={value}"));
+                let lines = [Some(planted), Some(other.as_str()), own.as_deref()];
+                let lines: Vec<&str> = lines.into_iter().flatten().collect();
+                let mut all = headers(&lines);
+                cookies.keep_plain(&mut all, Purpose::State);
+                let kept: Vec<&str> = [Some(other.as_str()), own.as_deref()]
+                    .into_iter()
+                    .flatten()
+                    .collect();
+                assert_eq!(all[header::COOKIE], kept.join("; "), "{planted}");
+            }
+        }
+        let mut twice = headers(&["__Host-portico-state=own; __Host-portico-state=planted"]);
+        cookies.keep_plain(&mut twice, Purpose::State);
+        assert!(twice.get(header::COOKIE).is_none(), "{twice:?}");
+    }
+
+    #[test]
+    fn a_response_that_sets_a_cookie_is_recognised() {
+        let cookies = Cookies { secure: true };
+        let set = |line: &str| {
+            let mut headers = HeaderMap::new();
+            headers.append(header::SET_COOKIE, HeaderValue::from_static("a=b"));
+            let line = HeaderValue::try_from(line).expect("line");
+            headers.append(header::SET_COOKIE, line);
+            cookies.sets(&headers, Purpose::Session)
+        };
+        assert!(set("__Host-portico=x; Path=/"));
+        assert!(!set("__Host-portico=; Max-Age=0"));
+        assert!(!set("__Host-portico-flow=x; Path=/"));
     }
 
     proptest! {

@@ -11,8 +11,6 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
 
-const KIND: &str = "browser_session";
-
 #[async_trait]
 impl BrowserSessions for RedisStore {
     async fn create(
@@ -145,16 +143,5 @@ fn place(bound: &str) -> Place<'_> {
         table: TABLE,
         row: bound,
         column: "data_sealed",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kind_is_the_one_of_the_scripts() {
-        let script = include_str!("scripts/browser_sessions.lua");
-        assert!(script.contains(&format!("'{KIND}'")));
     }
 }

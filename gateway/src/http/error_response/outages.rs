@@ -32,6 +32,23 @@ impl Problem {
         .leads_to("Try again", "")
     }
 
+    /// Returns the problem for a step of a sign-in whose browser state could not be saved.
+    pub fn state_not_saved() -> Self {
+        Self {
+            retry_after: Some(2),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "state_not_saved",
+                Source::Internal,
+                "Portico cannot reach its database",
+                "This step of the sign-in could not be saved. Try again in a moment; if it lasts, \
+                 tell your cloud's administrators.",
+            )
+        }
+        .steps(["Begin again from the sign-in page."])
+        .leads_to("Sign in", "/oauth2/sign_in")
+    }
+
     /// Returns the problem for a failure of Keystone.
     pub fn keystone_unavailable_by(error: &keystone::Error) -> Self {
         let mut problem = Self::keystone_unavailable();
