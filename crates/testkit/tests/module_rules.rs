@@ -104,6 +104,7 @@ const GATEWAY: Table = &[
         "authentication",
         &["hosts", "http", "request_context", "sessions"],
     ),
+    ("browser_state", &["http", "request_context"]),
     (
         "clusters",
         &[
@@ -133,6 +134,7 @@ const GATEWAY: Table = &[
         &[
             "audit",
             "authentication",
+            "browser_state",
             "build_error",
             "client_api",
             "clusters",
@@ -170,6 +172,7 @@ const GATEWAY: Table = &[
         &[
             "audit",
             "authentication",
+            "browser_state",
             "config",
             "hosts",
             "http",
@@ -187,6 +190,7 @@ const GATEWAY: Table = &[
             "apps",
             "audit",
             "authentication",
+            "browser_state",
             "build_error",
             "client_api",
             "clusters",
@@ -219,6 +223,7 @@ const GATEWAY: Table = &[
         &[
             "account",
             "apps",
+            "browser_state",
             "client_api",
             "composition",
             "dispatch",
