@@ -188,11 +188,6 @@ impl BrowserState {
             .set_mark(Purpose::State, &id, TTL_SECONDS)
     }
 
-    #[cfg(test)]
-    pub(super) async fn remember_value(&self, key: &str, value: String) {
-        self.remember(key, value).await;
-    }
-
     async fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         match self.session.get(key).await {
             Ok(found) => found,

@@ -1,6 +1,7 @@
 use axum::{Extension, Router, body::Body, routing::get};
 use http::{HeaderValue, Request};
-use portico_store::{KeyRing, Store};
+use portico_store::{KeyRing, MAX_BROWSER_SESSION_BYTES, Store};
+use secrecy::SecretString;
 use tempfile::TempDir;
 use tower::ServiceExt as _;
 
@@ -43,11 +44,8 @@ async fn sign_in() -> Response {
 }
 
 async fn overfill(browser: BrowserState) {
-    for number in 0..20 {
-        browser
-            .remember_value(&format!("key-{number}"), "x".repeat(250))
-            .await;
-    }
+    let secret = SecretString::from("x".repeat(MAX_BROWSER_SESSION_BYTES));
+    browser.remember_saved_form(&secret).await;
 }
 
 impl Routes {
