@@ -74,7 +74,7 @@ async fn guard(
     let mut response = next.run(request).await;
     // a response of a handler has headers of its own
     if response.status() == StatusCode::INTERNAL_SERVER_ERROR && response.headers().is_empty() {
-        return Problem::state_not_saved().into_response();
+        return Problem::state_unavailable().into_response();
     }
     for (name, value) in response.headers_mut().iter_mut() {
         if *name == header::SET_COOKIE {

@@ -33,8 +33,8 @@ const MAX_NAME_BYTES: usize = 255;
 /// Limits the new browser sessions of one network; an office may share one address.
 const CREATION_LIMIT: ThrottleLimit = ThrottleLimit::window(300, 5 * 60);
 
-/// The state of a request's browser. It is read when it is first used. If it cannot be read or
-/// stored, the browser is one of which nothing is remembered, and sign-in works without.
+/// The state of a request's browser. It is read when it is first used. What is only a convenience is
+/// absent if it cannot be read or stored.
 pub(crate) struct BrowserState {
     session: Session,
     states: Arc<BrowserStates>,
@@ -91,10 +91,11 @@ impl BrowserState {
 
     /// Returns the secret of this browser's sign-in forms; `None` for a browser of which nothing is
     /// remembered.
-    pub async fn form_secret(&self) -> Option<SecretString> {
-        self.get::<String>(FORM_SECRET)
-            .await
-            .map(SecretString::from)
+    ///
+    /// # Errors
+    /// A problem if the store does not respond.
+    pub async fn form_secret(&self) -> Result<Option<SecretString>, Problem> {
+        self.secret(FORM_SECRET).await
     }
 
     /// Returns the ID of the provider that the browser signed in with last, unless that was
@@ -147,7 +148,7 @@ impl BrowserState {
     /// Leaves a notice, by its name, for the next sign-in page; nothing in a browser of which nothing
     /// is remembered.
     pub async fn leave_notice(&self, reason: &str) {
-        if self.form_secret().await.is_some() {
+        if self.get::<String>(FORM_SECRET).await.is_some() {
             self.remember(NOTICE, reason).await;
         }
     }
@@ -160,8 +161,11 @@ impl BrowserState {
     }
 
     /// Returns the secret of the form that waits for its user.
-    pub async fn saved_form(&self) -> Option<SecretString> {
-        self.get::<String>(SAVED_FORM).await.map(SecretString::from)
+    ///
+    /// # Errors
+    /// A problem if the store does not respond.
+    pub async fn saved_form(&self) -> Result<Option<SecretString>, Problem> {
+        self.secret(SAVED_FORM).await
     }
 
     /// Remembers the secret of a saved form; returns whether it could.
@@ -186,6 +190,16 @@ impl BrowserState {
         self.states
             .cookies
             .set_mark(Purpose::State, &id, TTL_SECONDS)
+    }
+
+    async fn secret(&self, key: &str) -> Result<Option<SecretString>, Problem> {
+        match self.session.get::<String>(key).await {
+            Ok(found) => Ok(found.map(SecretString::from)),
+            Err(error) => {
+                tracing::error!(%error, "the state of a browser could not be read");
+                Err(Problem::state_unavailable())
+            }
+        }
     }
 
     async fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {

@@ -123,7 +123,7 @@ impl SavedForms {
         browser: &BrowserState,
         caller: &Caller,
     ) -> Result<Option<SavedForm>, Interrupt> {
-        let Some(secret) = browser.saved_form().await else {
+        let Some(secret) = browser.saved_form().await? else {
             return Ok(None);
         };
         let forms = self.store.saved_forms();

@@ -38,6 +38,11 @@ async fn interrupted(browser: BrowserState) -> String {
     begun.map(|path| path.to_string()).unwrap_or_default()
 }
 
+async fn form(browser: BrowserState) -> Result<&'static str, Problem> {
+    let secret = browser.form_secret().await?;
+    Ok(if secret.is_some() { "known" } else { "unknown" })
+}
+
 async fn sign_in() -> Response {
     let cookie = HeaderValue::from_static("portico=an-identity; Path=/");
     with_cookie("signed in".into_response(), Some(cookie))
@@ -60,6 +65,7 @@ impl Routes {
         let router = Router::new()
             .route("/domain", on(get(domain)))
             .route("/remember", on(get(remember)))
+            .route("/form", on(get(form)))
             .route("/begin", on(get(begin)))
             .route("/interrupted", on(get(interrupted)))
             .route("/sign_in", on(get(sign_in)))
@@ -192,6 +198,7 @@ async fn without_the_store_nothing_is_remembered_and_the_page_is_there() {
     let routes = Routes::new(false).await;
     let answer = routes.get("/remember", "").await;
     let cookie = state_cookie(&answer).expect("cookie");
+    assert_eq!(routes.text("/form", &cookie).await, "known");
     routes.store.close().await;
     for cookies in ["", &cookie] {
         let answer = routes.get("/remember", cookies).await;
@@ -199,6 +206,10 @@ async fn without_the_store_nothing_is_remembered_and_the_page_is_there() {
         // the state is there again when the store is
         assert_eq!(state_cookie(&answer), None);
     }
+    // a form cannot be checked, which is no fault of the user's
+    let answer = routes.get("/form", &cookie).await;
+    assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(routes.text("/form", "").await, "unknown");
 }
 
 #[tokio::test]
@@ -209,6 +220,6 @@ async fn a_state_that_cannot_be_saved_is_a_problem_with_a_next_step() {
     let answer = routes.get("/overfill", &cookie).await;
     assert_eq!(answer.status(), StatusCode::SERVICE_UNAVAILABLE);
     let problem = answer.extensions().get::<Problem>().expect("problem");
-    assert_eq!(problem.code, "state_not_saved");
+    assert_eq!(problem.code, "state_unavailable");
     assert!(problem.leads_to.is_some() && !problem.steps.is_empty());
 }

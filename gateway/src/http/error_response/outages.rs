@@ -32,17 +32,18 @@ impl Problem {
         .leads_to("Try again", "")
     }
 
-    /// Returns the problem for a step of a sign-in whose browser state could not be saved.
-    pub fn state_not_saved() -> Self {
+    /// Returns the problem for a step that needs the state of the browser, which could not be read
+    /// or saved.
+    pub fn state_unavailable() -> Self {
         Self {
             retry_after: Some(2),
             ..Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "state_not_saved",
+                "state_unavailable",
                 Source::Internal,
                 "Portico cannot reach its database",
-                "This step of the sign-in could not be saved. Try again in a moment; if it lasts, \
-                 tell your cloud's administrators.",
+                "This step needs what it remembers of your browser. Try again in a moment; if it \
+                 lasts, tell your cloud's administrators.",
             )
         }
         .steps(["Begin again from the sign-in page."])

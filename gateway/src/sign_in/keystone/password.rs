@@ -234,7 +234,7 @@ impl SignIn {
         return_path: &ReturnPath,
     ) -> Result<Option<Form<'static>>, Interrupt> {
         let mut open = self.cookies.read_slots(headers, Purpose::SignIn);
-        open.extend(browser.form_secret().await);
+        open.extend(browser.form_secret().await?);
         let cookie_lost = open.is_empty();
         if cookie_lost
             && fields.get(RETRY_FIELD) == "1"
@@ -352,7 +352,8 @@ impl SignIn {
         headers: &HeaderMap,
         browser: &BrowserState,
     ) -> Result<(SecretString, Option<HeaderValue>), Problem> {
-        if let Some(secret) = browser.form_secret().await {
+        // without the store, the page is that of a new browser
+        if let Ok(Some(secret)) = browser.form_secret().await {
             return Ok((secret, None));
         }
         let open = self.cookies.read_slots(headers, Purpose::SignIn);
