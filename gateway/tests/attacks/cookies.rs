@@ -1,4 +1,4 @@
-//! 46, 47, 69 to 71 and 122: what a browser or an attacker near it may put into the `Cookie` header.
+//! 46, 47, 69 to 71 and 125: what a browser or an attacker near it may put into the `Cookie` header.
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
@@ -245,7 +245,7 @@ async fn attack_71_a_cookie_for_one_purpose_is_none_for_another() {
 }
 
 #[tokio::test]
-async fn attack_122_a_name_that_decodes_to_ours_is_not_the_browsers_state() {
+async fn attack_125_a_name_that_decodes_to_ours_is_not_the_browsers_state() {
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
     let expired = stack.expired_session().await;
