@@ -2,7 +2,7 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview, NodeRemoval};
 use uuid::Uuid;
 
 /// Returns the nodes of a cluster, with what the viewer may do with each.
@@ -20,19 +20,14 @@ pub async fn review_node_removal(
     super::answer(super::panel()?.review_node_removal(cluster, server).await)
 }
 
-/// Removes a node; `typed` is its name.
+/// Removes a node.
 #[server(prefix = "/api", endpoint = "managed_clusters/remove_node", input = Json, output = Json, client = PanelClient)]
 pub async fn remove_node(
     cluster: Uuid,
-    server: String,
-    typed: String,
+    node: NodeRemoval,
     reason: String,
 ) -> Result<ChangeOutcome, UiError> {
-    super::answer(
-        super::panel()?
-            .remove_node(cluster, server, typed, reason)
-            .await,
-    )
+    super::answer(super::panel()?.remove_node(cluster, node, reason).await)
 }
 
 /// Returns what the replacement of a node would do; changes nothing.

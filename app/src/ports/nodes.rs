@@ -1,7 +1,7 @@
 //! The nodes of clusters that Magnum makes.
 use crate::error::UiError;
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview, NodeRemoval};
 use uuid::Uuid;
 
 /// Nodes, and what is done with one of them. As for [`super::Lifecycle`], all calls use the viewer's own
@@ -16,12 +16,11 @@ pub trait NodeOperations {
         cluster: Uuid,
         server: String,
     ) -> Result<NodeGroupReview, UiError>;
-    /// Removes a node; `typed` is its name. `reason` is for the journal; it may be empty.
+    /// Removes a node. `reason` is for the journal; it may be empty.
     async fn remove_node(
         &self,
         cluster: Uuid,
-        server: String,
-        typed: String,
+        node: NodeRemoval,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
     /// Returns what the replacement of a node would do; changes nothing. `server` is the ID of its server.

@@ -10,14 +10,17 @@ mod rules;
 use crate::plan::ChosenNode;
 use objects::{Amounts, Node, Pod, fits, subtract};
 use rules::{Verdict, unchecked, verdict};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
+    slice,
 };
 
 /// Maximum number of names in one sentence.
 const MAX_NAMES: usize = 10;
+/// The label with the name of a node, which a new one has not.
+const HOST_NAME: &str = "kubernetes.io/hostname";
 /// Maximum number of nodes that are tried as the one that Magnum chooses.
 const MAX_CHOICES: usize = 100;
 
@@ -27,6 +30,8 @@ pub enum Leaving {
     None,
     /// These.
     Chosen(Vec<ChosenNode>),
+    /// This one, for which a new one like it is added.
+    Replaced(ChosenNode),
     /// So many of these: Magnum chooses them.
     Any {
         nodes: Vec<ChosenNode>,
@@ -94,6 +99,7 @@ pub fn names(names: &[String]) -> String {
 pub fn placement(nodes: &[Value], pods: &[Value], leaving: &Leaving) -> Placement {
     let (chosen, number) = match leaving {
         Leaving::None => return Placement::NotNeeded,
+        Leaving::Replaced(node) => return replaced(nodes, pods, node),
         Leaving::Chosen(nodes) => (nodes, None),
         Leaving::Any { number: 0, .. } => return Placement::NotNeeded,
         Leaving::Any { nodes, number } => (nodes, Some(*number)),
@@ -110,6 +116,47 @@ pub fn placement(nodes: &[Value], pods: &[Value], leaving: &Leaving) -> Placemen
         None => Placement::Checked(content.without(&found)),
         Some(number) => Placement::Checked(content.with_any_choice(&found, number)),
     }
+}
+
+/// Finds the pods that have no place when a node is replaced with a new one like it, on which the pods that
+/// belong to each node run as well.
+fn replaced(nodes: &[Value], pods: &[Value], node: &ChosenNode) -> Placement {
+    let leaving = Leaving::Chosen(vec![node.clone()]);
+    let mut nodes = nodes.to_vec();
+    let old = match name_in_kubernetes(&nodes, node) {
+        Ok(old) => old,
+        Err(reason) => return Placement::NotChecked(reason),
+    };
+    let new = format!("the new node in place of {old}");
+    let named = nodes.iter().find(|node| node["metadata"]["name"] == *old);
+    if let Some(mut added) = named.cloned() {
+        added["metadata"]["name"] = json!(new);
+        if let Some(labels) = added["metadata"]["labels"].as_object_mut() {
+            labels.remove(HOST_NAME);
+        }
+        if let Some(spec) = added["spec"].as_object_mut() {
+            spec.remove("providerID");
+            spec.remove("unschedulable");
+        }
+        added["status"]["conditions"] = json!([{"type": "Ready", "status": "True"}]);
+        nodes.push(added);
+    }
+    let is_copied = |object: &&Value| {
+        let pod = Pod::of(object);
+        pod.is_some_and(|pod| pod.is_of_node && pod.node == Some(old.as_str()))
+    };
+    let mut of_node: Vec<_> = pods.iter().filter(is_copied).cloned().collect();
+    for pod in &mut of_node {
+        pod["spec"]["nodeName"] = json!(new);
+    }
+    let pods: Vec<_> = pods.iter().cloned().chain(of_node).collect();
+    placement(&nodes, &pods, &leaving)
+}
+
+fn name_in_kubernetes(nodes: &[Value], node: &ChosenNode) -> Result<String, String> {
+    let nodes: Vec<_> = nodes.iter().filter_map(Node::of).collect();
+    let found = in_kubernetes(&nodes, slice::from_ref(node))?;
+    Ok(found.into_iter().collect())
 }
 
 /// Returns the names of the nodes in Kubernetes of servers, by the ID of the server or its name.

@@ -247,6 +247,27 @@ fn where_magnum_chooses_each_node_is_tried() {
 }
 
 #[test]
+fn a_new_node_in_place_of_the_old_one_takes_its_pods() {
+    let mut nodes = two().to_vec();
+    // the old node may be broken
+    merge(&mut nodes[0], json!({"status": {"conditions": []}}));
+    let daemon =
+        json!({"metadata": {"ownerReferences": [{"kind": "DaemonSet", "controller": true}]}});
+    let pinned = json!({"spec": {"nodeSelector": {"kubernetes.io/hostname": "one"}}});
+    let pods = [
+        pod("agent", "one", "500m", daemon),
+        pod("web", "one", "1500m", json!({})),
+        pod("pinned", "one", "100m", pinned),
+        pod("full", "two", "2", json!({})),
+    ];
+    let leaving = Leaving::Replaced(chosen("one"));
+    let unplaced = checked(placement(&nodes, &pods, &leaving));
+    assert_eq!(unplaced.without_place, ["shop/pinned"]);
+    let other = placement(&nodes, &pods, &Leaving::Replaced(chosen("other")));
+    assert!(matches!(other, Placement::NotChecked(_)), "{other:?}");
+}
+
+#[test]
 fn a_server_without_a_node_is_not_a_check() {
     let leaving = Leaving::Chosen(vec![chosen("other")]);
     let found = placement(&two(), &[], &leaving);

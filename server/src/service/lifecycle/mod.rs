@@ -32,6 +32,7 @@ mod nodes;
 mod origin;
 mod own;
 mod pace;
+mod pods;
 mod progress;
 mod protection;
 #[cfg(test)]

@@ -84,6 +84,7 @@ impl Texts {
                     nodes: number(&self.nodes, "The number of nodes")?,
                     min,
                     max,
+                    accepted_pods: Vec::new(),
                 }
             }
             Kind::Settings(group) => {
@@ -144,6 +145,7 @@ mod tests {
                 nodes: 3,
                 min: None,
                 max: Some(5),
+                accepted_pods: Vec::new(),
             })
         );
     }

@@ -6,7 +6,7 @@ use super::{
 use crate::{
     components::InlineError,
     context::use_session,
-    pages::lifecycle::node_groups,
+    pages::lifecycle::{node_groups, pods},
     ui::{Banner, Button, ButtonKind, Card, Tone},
 };
 use leptos::prelude::*;
@@ -48,7 +48,14 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                         {move || is_reviewing.get().then_some("Checking the change…")}
                     </p>
                     {move || state.review.get().map(|review| match review {
-                        Ok(review) => node_groups::reviewed(review),
+                        Ok(review) => {
+                            let pending = review.pending_pods.clone();
+                            view! {
+                                {node_groups::reviewed(review)}
+                                {pods::approval(pending, state.accepted_pods)}
+                            }
+                            .into_any()
+                        }
                         Err(error) => view! { <InlineError error /> }.into_any(),
                     })}
                     {is_removal.then(|| typed_name(state, chosen.name))}

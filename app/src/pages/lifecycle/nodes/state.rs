@@ -6,9 +6,10 @@ use crate::{
         stop_node_replacement,
     },
     error::UiError,
+    pages::lifecycle::pods::accepts,
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview, NodeRemoval};
 use uuid::Uuid;
 
 /// What is done with a node.
@@ -44,6 +45,8 @@ pub struct NodesState {
     pub review: RwSignal<Option<Result<NodeGroupReview, UiError>>>,
     pub typed: RwSignal<String>,
     pub reason: RwSignal<String>,
+    /// The pods that the user accepts to stay pending.
+    pub accepted_pods: RwSignal<Vec<String>>,
     pub is_sending: RwSignal<bool>,
     /// Why a replacement was not stopped.
     pub stop_failure: RwSignal<Option<UiError>>,
@@ -63,6 +66,7 @@ impl NodesState {
             review: RwSignal::new(None),
             typed: RwSignal::new(String::new()),
             reason: RwSignal::new(String::new()),
+            accepted_pods: RwSignal::new(Vec::new()),
             is_sending: RwSignal::new(false),
             stop_failure: RwSignal::new(None),
             outcome: RwSignal::new(None),
@@ -100,6 +104,7 @@ impl NodesState {
     pub fn choose(self, chosen: Chosen) {
         self.typed.set(String::new());
         self.reason.set(String::new());
+        self.accepted_pods.set(Vec::new());
         self.review.set(None);
         self.outcome.set(None);
         self.chosen.set(Some(chosen));
@@ -146,8 +151,17 @@ impl NodesState {
         });
         let is_permitted = self
             .review
-            .with(|review| matches!(review, Some(Ok(review)) if review.can_be_sent()));
+            .with(|review| matches!(review, Some(Ok(review)) if self.permits(review)));
         is_confirmed && is_permitted && !self.is_sending.get()
+    }
+
+    /// Returns whether the checks and the user permit a change. Tracks.
+    fn permits(self, review: &NodeGroupReview) -> bool {
+        let pending = &review.pending_pods;
+        let is_accepted = self
+            .accepted_pods
+            .with(|accepted| accepts(accepted, pending));
+        review.can_be_sent() && is_accepted
     }
 
     /// Sends the change of the chosen node.
@@ -161,13 +175,21 @@ impl NodesState {
         self.is_sending.set(true);
         self.outcome.set(None);
         let reason = self.reason.get_untracked();
+        let accepted_pods = self.accepted_pods.get_untracked();
         let Chosen {
             verb, server, name, ..
         } = chosen;
         let cluster = self.cluster;
         leptos::task::spawn_local(async move {
             let answer = match verb {
-                Verb::Remove => remove_node(cluster, server, name, reason).await,
+                Verb::Remove => {
+                    let node = NodeRemoval {
+                        server,
+                        typed: name,
+                        accepted_pods,
+                    };
+                    remove_node(cluster, node, reason).await
+                }
                 Verb::Replace => replace_node(cluster, server, reason).await,
             };
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);

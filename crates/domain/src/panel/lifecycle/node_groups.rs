@@ -70,6 +70,9 @@ pub enum NodeGroupChange {
         min: Option<u32>,
         /// A new maximum; `None`: as it is.
         max: Option<u32>,
+        /// The pods that the user accepts to stay pending, as `namespace/name`.
+        #[serde(default)]
+        accepted_pods: Vec<String>,
     },
     Settings {
         group: String,
@@ -126,6 +129,8 @@ pub struct NodeGroupReview {
     pub notes: Vec<String>,
     /// Whether Magnum works on the cluster: the next step has to wait.
     pub is_busy: bool,
+    /// The pods that would, or may, stay pending, as `namespace/name`: the user has to accept it.
+    pub pending_pods: Vec<String>,
 }
 
 impl NodeGroupReview {

@@ -46,6 +46,17 @@ pub enum ReplacementStage {
     Removing,
 }
 
+/// A node that is to be removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRemoval {
+    /// The ID of its server.
+    pub server: String,
+    /// Must be the name of the node.
+    pub typed: String,
+    /// The pods that the user accepts to stay pending, as `namespace/name`.
+    pub accepted_pods: Vec<String>,
+}
+
 /// One node.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClusterNode {

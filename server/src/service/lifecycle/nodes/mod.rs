@@ -7,7 +7,7 @@ mod replacing;
 #[cfg(test)]
 mod tests;
 
-pub use reading::nodes;
+pub use reading::{in_group, nodes};
 pub use removal::{remove, review};
 pub use replacement::{REPLACE, Replacement, Stage, is_stop};
 pub use replacing::{planned, review as review_replacement, running, start, stop};

@@ -25,6 +25,7 @@ use portico_domain::{
         lifecycle::{ClusterNode, ClusterNodes},
     },
 };
+use portico_lifecycle::plan::ChosenNode;
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -73,6 +74,35 @@ pub async fn find(
     let (target, groups) = read.map_err(|error| error::of_service(&error))?;
     let nodes = find_nodes(clients, &viewer.token, &target.cluster, &groups).await;
     Ok(Found { target, nodes })
+}
+
+/// Returns the servers of a group among which Magnum chooses.
+///
+/// # Errors
+/// Why they are not known, as a sentence.
+pub async fn in_group(
+    clients: &Clients,
+    viewer: &Viewer,
+    target: &Target,
+    group: &str,
+) -> Result<Vec<ChosenNode>, String> {
+    let groups = clients.detailed_groups(&viewer.token, target.uuid).await;
+    let groups = groups.map_err(|error| error::message(&error))?;
+    let found = find_nodes(clients, &viewer.token, &target.cluster, &groups.items).await;
+    if let Some(cut) = found.cut {
+        return Err(format!("The list of servers is incomplete: {cut}."));
+    }
+    let of_group = found
+        .items
+        .iter()
+        .filter(|node| node.group.as_deref() == Some(group));
+    let servers: Vec<_> = of_group
+        .filter_map(|node| Some(removal::chosen(node, node.server.as_deref()?)))
+        .collect();
+    match (servers.is_empty(), found.gaps.first()) {
+        (true, Some(gap)) => Err(gap.clone()),
+        _ => Ok(servers),
+    }
 }
 
 /// Returns what the page shows. `open` is the replacement that was begun last, or why it is not known.

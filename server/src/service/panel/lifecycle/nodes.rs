@@ -9,7 +9,7 @@ use crate::{
 };
 use app::{error::UiError, ports::NodeOperations};
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview, NodeRemoval};
 use uuid::Uuid;
 
 const REMOVE: &str = "remove_node";
@@ -26,27 +26,29 @@ impl NodeOperations for PanelService {
         cluster: Uuid,
         server: String,
     ) -> Result<NodeGroupReview, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
-        self.ui(lifecycle::review_node_removal(services, caller, cluster, &server).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let review =
+            lifecycle::review_node_removal(services, clusters, caller, cluster, &server).await;
+        self.ui(review)
     }
 
     async fn remove_node(
         &self,
         cluster: Uuid,
-        server: String,
-        typed: String,
+        node: NodeRemoval,
         reason: String,
     ) -> Result<ChangeOutcome, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let server = &node.server;
         let running = lifecycle::running_replacement(services, caller, cluster).await;
         let running = running.ok().flatten();
-        let (action, target) = match running.filter(|running| running.server == server) {
+        let (action, target) = match running.filter(|running| running.server == *server) {
             Some(running) => (
                 lifecycle::REPLACE,
                 running.at(lifecycle::Stage::Remove).to_string(),
             ),
             // the name may be of another node by then, the server is not
-            None => (REMOVE, format!("{typed} ({server})")),
+            None => (REMOVE, format!("{} ({server})", node.typed)),
         };
         let entry = Change {
             cluster,
@@ -54,7 +56,7 @@ impl NodeOperations for PanelService {
             target: &target,
             reason: Some(&reason),
         };
-        let work = lifecycle::remove_node(services, caller, cluster, &server, &typed);
+        let work = lifecycle::remove_node(services, clusters, caller, cluster, &node);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);
@@ -66,8 +68,10 @@ impl NodeOperations for PanelService {
         cluster: Uuid,
         server: String,
     ) -> Result<NodeGroupReview, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
-        self.ui(lifecycle::review_replacement(services, caller, cluster, &server).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let review =
+            lifecycle::review_replacement(services, clusters, caller, cluster, &server).await;
+        self.ui(review)
     }
 
     async fn replace_node(

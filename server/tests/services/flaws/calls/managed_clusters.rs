@@ -65,7 +65,8 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes(
             "/api/managed_clusters/remove_node",
-            json!({ "cluster": cluster, "server": attempt, "typed": "node-1", "reason": "" }),
+            json!({ "cluster": cluster, "reason": "",
+                "node": { "server": attempt, "typed": "node-1", "accepted_pods": [] } }),
         ),
         unavailable(reads(
             "/api/managed_clusters/review_node_replacement",
