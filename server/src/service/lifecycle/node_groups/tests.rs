@@ -102,7 +102,7 @@ fn resize(group: &str, nodes: u32, max: Option<u32>) -> NodeGroupChange {
 }
 
 /// Plans a change when nothing is known about pods.
-async fn planned(
+async fn plan_of(
     magnum: &StandIn,
     viewer: &Viewer,
     target: &Target,
@@ -163,7 +163,7 @@ async fn case_27_a_size_above_the_maximum_is_refused_unless_the_maximum_is_raise
     let magnum = StandIn::start(Mode::Missing).await;
     let ada = magnum.viewer("ada", &["member"]);
     let target = target("CREATE_COMPLETE", 14);
-    let planned = planned(&magnum, &ada, &target, &resize("gpu", 6, None)).await;
+    let planned = plan_of(&magnum, &ada, &target, &resize("gpu", 6, None)).await;
     let texts: Vec<_> = planned.checks.0.iter().map(|check| &check.text).collect();
     assert!(
         texts
@@ -171,11 +171,11 @@ async fn case_27_a_size_above_the_maximum_is_refused_unless_the_maximum_is_raise
             .any(|text| text.contains("above the maximum 4")),
         "{texts:?}"
     );
-    let planned = planned(&magnum, &ada, &target, &resize("gpu", 6, Some(8))).await;
+    let planned = plan_of(&magnum, &ada, &target, &resize("gpu", 6, Some(8))).await;
     assert_eq!(planned.plan.steps.len(), 2);
     assert!(planned.problems.is_empty());
     // only the resize remains once the bounds are set
-    let planned = planned(&magnum, &ada, &target, &resize("gpu", 2, None)).await;
+    let planned = plan_of(&magnum, &ada, &target, &resize("gpu", 2, None)).await;
     assert!(planned.plan.steps.is_empty());
 }
 
@@ -193,12 +193,12 @@ async fn case_31_taints_need_version_1_14() {
     };
     let change = new("batch=true:NoSchedule");
     let old = target("CREATE_COMPLETE", 13);
-    let planned = planned(&magnum, &ada, &old, &change).await;
+    let planned = plan_of(&magnum, &ada, &old, &change).await;
     assert!(planned.problems[0].contains("1.14"), "{planned:?}");
     let newer = target("CREATE_COMPLETE", 14);
-    let planned = planned(&magnum, &ada, &newer, &change).await;
+    let planned = plan_of(&magnum, &ada, &newer, &change).await;
     assert_eq!(planned.plan.steps.len(), 1, "{planned:?}");
-    let planned = planned(&magnum, &ada, &newer, &new("batch:Never")).await;
+    let planned = plan_of(&magnum, &ada, &newer, &new("batch:Never")).await;
     assert_eq!(planned.problems.len(), 1, "{planned:?}");
 }
 
@@ -207,7 +207,7 @@ async fn a_change_that_policy_forbids_is_not_planned() {
     let magnum = StandIn::start(Mode::Missing).await;
     let vera = magnum.viewer("vera", &["reader"]);
     let target = target("CREATE_COMPLETE", 14);
-    let planned = planned(&magnum, &vera, &target, &resize("gpu", 3, None)).await;
+    let planned = plan_of(&magnum, &vera, &target, &resize("gpu", 3, None)).await;
     assert!(planned.plan.steps.is_empty());
     assert!(
         planned.problems[0].contains("cluster:resize"),
