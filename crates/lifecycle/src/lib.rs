@@ -7,6 +7,7 @@
 pub mod authority;
 pub mod capabilities;
 pub mod creation;
+pub mod drain;
 pub mod driver;
 pub mod failure;
 pub mod idempotency;

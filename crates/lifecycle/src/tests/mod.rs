@@ -1,6 +1,7 @@
 mod authority;
 mod capabilities;
 mod creation;
+mod drain;
 mod examples;
 mod failure;
 mod idempotency;
