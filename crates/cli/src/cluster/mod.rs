@@ -25,6 +25,7 @@ mod leftovers;
 mod nodegroups;
 mod nodes;
 mod part;
+mod pods;
 mod preconfigure;
 mod quota;
 mod read;

@@ -1,11 +1,13 @@
 //! The grammar of `portico cluster`.
 mod delete;
 mod drivers;
+mod pods;
 mod reason;
 mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
+pub use pods::{DrainArgs, PodArgs};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
