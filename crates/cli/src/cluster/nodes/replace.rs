@@ -199,10 +199,11 @@ impl Replacement<'_> {
             let result = steps::carry_out(connection, console, &step.action, uuid, timeout);
             result.await.map_err(|error| {
                 // after it was requested, a step continues without the waiting
-                if is_continuing(&error) {
-                    error
-                } else {
-                    self.unfinished_at(index, error)
+                let is_last = index + 1 == all;
+                match is_continuing(&error) {
+                    true if is_last || !self.args.in_place => error,
+                    true => self.unfinished(error),
+                    false => self.unfinished_at(index, error),
                 }
             })?;
         }
