@@ -5,7 +5,11 @@ use crate::{
     kube::{Api, ClusterSnapshot, path},
     service::Services,
 };
-use portico_lifecycle::placement::{Leaving, Placement, names, placement};
+use portico_lifecycle::{
+    drain,
+    placement::{Leaving, Placement, names, placement},
+    plan::ChosenNode,
+};
 use serde_json::Value;
 use std::time::Duration;
 use uuid::Uuid;
@@ -62,6 +66,65 @@ impl PodSource<'_> {
         let read = tokio::time::timeout(PATIENCE, reading).await;
         read.unwrap_or_else(|_| not_checked("The API server did not respond in time."))
     }
+
+    /// Checks that a node is drained before it is removed.
+    ///
+    /// # Errors
+    /// Why it is not, or why that is not known, as a sentence.
+    pub async fn ensure_drained(self, cluster: Uuid, node: &ChosenNode) -> Result<(), String> {
+        let (services, clusters, caller) = match self {
+            Self::Kubernetes {
+                services,
+                clusters,
+                caller,
+            } => (services, clusters, caller),
+            #[cfg(test)]
+            Self::Given(Placement::NotChecked(reason)) => return Err(reason.clone()),
+            #[cfg(test)]
+            Self::Given(_) => return Ok(()),
+        };
+        if clusters.get(cluster).is_none() {
+            return Err("The pods of enrolled clusters are read only.".to_owned());
+        }
+        let reading = async {
+            let opened = services.api_among(clusters, caller, cluster).await;
+            let (api, _) = opened.map_err(|error| error.message)?;
+            ensure_drained(&api, node).await
+        };
+        let read = tokio::time::timeout(PATIENCE, reading).await;
+        read.unwrap_or_else(|_| Err("The API server did not respond in time.".to_owned()))
+    }
+}
+
+/// Returns the node in Kubernetes of a server.
+///
+/// # Errors
+/// That there is none, or why it cannot be read, as a sentence.
+pub async fn node_of(api: &Api, chosen: &ChosenNode) -> Result<Value, String> {
+    let nodes = all(api, NODES, "").await?;
+    let has_server = |node: &&Value| {
+        let provider = node["spec"]["providerID"].as_str();
+        provider.and_then(|id| id.rsplit('/').next()) == Some(chosen.server.as_str())
+    };
+    let by_name = || {
+        let mut nodes = nodes.iter();
+        nodes.find(|node| node["metadata"]["name"] == *chosen.name)
+    };
+    let found = nodes.iter().find(has_server).or_else(by_name);
+    found
+        .cloned()
+        .ok_or_else(|| format!("Kubernetes has no node for the server {}.", chosen.name))
+}
+
+/// Checks that a node is cordoned, and runs only pods that belong to it.
+///
+/// # Errors
+/// Why it is not drained, or why that is not known, as a sentence.
+async fn ensure_drained(api: &Api, chosen: &ChosenNode) -> Result<(), String> {
+    let node = node_of(api, chosen).await?;
+    let name = node["metadata"]["name"].as_str().unwrap_or_default();
+    let pods = all(api, PODS, &format!("spec.nodeName={name}")).await?;
+    drain::ensure_drained(&node, &pods)
 }
 
 /// Returns why pods must be accepted before nodes leave, as a sentence; `accepted` are those that the user
@@ -78,22 +141,27 @@ pub fn refusal(found: &Placement, accepted: &[String]) -> Option<String> {
 }
 
 async fn of_api(api: &Api, leaving: &Leaving) -> Placement {
-    let (nodes, pods) = tokio::join!(all(api, NODES), all(api, PODS));
+    let (nodes, pods) = tokio::join!(all(api, NODES, ""), all(api, PODS, ""));
     match (nodes, pods) {
         (Ok(nodes), Ok(pods)) => placement(&nodes, &pods, leaving),
         (Err(reason), _) | (_, Err(reason)) => not_checked(&reason),
     }
 }
 
-/// Reads all objects of a list.
+/// Reads all objects of a list that a field selector selects; all with an empty one.
 ///
 /// # Errors
 /// Why they could not be read, as a sentence.
-async fn all(api: &Api, list: &str) -> Result<Vec<Value>, String> {
+async fn all(api: &Api, list: &str, fields: &str) -> Result<Vec<Value>, String> {
     let mut items = Vec::new();
     let mut next = String::new();
     for _ in 0..MAX_PAGES {
-        let path = path::with_query(list, &[("limit", PAGE_SIZE), ("continue", &next)]);
+        let query = [
+            ("fieldSelector", fields),
+            ("limit", PAGE_SIZE),
+            ("continue", next.as_str()),
+        ];
+        let path = path::with_query(list, &query);
         let page = api.get(&path).await;
         let mut page = page.map_err(|error| error.sentence())?;
         match page.get_mut("items").map(Value::take) {

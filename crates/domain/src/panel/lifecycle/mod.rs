@@ -53,7 +53,8 @@ pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };
 pub use nodes::{
-    ClusterNode, ClusterNodes, KubernetesNode, NodeRemoval, NodeReplacement, ReplacementStage,
+    ClusterNode, ClusterNodes, KubernetesNode, NodeDrain, NodeDrainStage, NodeRemoval,
+    NodeReplacement, ReplacementStage,
 };
 pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,

@@ -12,4 +12,4 @@ pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
-pub use requests::requests;
+pub use requests::{requests, timed_requests};

@@ -1,7 +1,7 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use crate::service::lifecycle::{
-    nodes::{self, Replacement},
+    nodes::{self, DrainRequest, Replacement},
     words,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -110,6 +110,7 @@ fn changes_magnum(request: &RequestContent) -> bool {
         "sign_certificate",
         "protect_cluster",
         "unprotect_cluster",
+        nodes::DRAIN,
     ];
     !own.contains(&request.action.as_str()) && !nodes::is_stop(request)
 }
@@ -221,6 +222,10 @@ fn title(request: &RequestContent) -> String {
         nodes::REPLACE => match target.parse::<Replacement>() {
             Ok(replacement) => replacement.title(),
             Err(()) => of_group("Replace the node"),
+        },
+        nodes::DRAIN => match target.parse::<DrainRequest>() {
+            Ok(drain) => drain.title(),
+            Err(()) => of_group("Drain the node"),
         },
         "upgrade_cluster" => of_group("Upgrade to"),
         "rotate_ca" => "Rotate the CA".to_owned(),

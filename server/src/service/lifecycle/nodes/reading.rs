@@ -1,5 +1,6 @@
 //! The nodes with what the viewer may do with each.
 use super::{
+    draining,
     kubernetes::{self, InKubernetes},
     removal,
     replacement::{self, Replacement, is_running, progress},
@@ -56,8 +57,12 @@ pub async fn nodes(
         kubernetes::read(services, clusters, caller, cluster),
         replacement::open(access, &viewer, cluster, None),
     );
-    let open = open.map_err(|error| error.message);
-    Ok(view(&found?, &viewer, in_kubernetes, &open))
+    let (open, found) = (open.map_err(|error| error.message), found?);
+    let drain = draining::shown(services, clusters, caller, (access, &viewer), &found).await;
+    Ok(ClusterNodes {
+        drain,
+        ..view(&found, &viewer, in_kubernetes, &open)
+    })
 }
 
 /// Reads the nodes from Magnum and Nova.
@@ -158,6 +163,7 @@ pub fn view(
         gaps,
         is_busy: words::is_busy(&target.cluster.status),
         replacement,
+        drain: None,
     }
 }
 

@@ -89,7 +89,7 @@ pub async fn reviewed(
     }
 }
 
-/// Removes a node. Nothing is drained.
+/// Removes a node that is drained; with the text of [`NodeRemoval::without_draining`], another one too.
 ///
 /// # Errors
 /// Those of [`super::nodes()`], if nothing was sent. Refusals are in the answer.
@@ -130,7 +130,8 @@ pub async fn send(
         Ok(removal) => removal,
         Err(problem) => return Ok(Sent::refused(problem)),
     };
-    if wanted.typed != removal.name {
+    let without_draining = NodeRemoval::without_draining(&removal.name);
+    if wanted.typed != removal.name && wanted.typed != without_draining {
         return Ok(Sent::refused(format!(
             "The typed name is not that of the node, {}.",
             removal.name
@@ -144,6 +145,18 @@ pub async fn send(
     }
     if let Some(reason) = pods::refusal(&removal.pods, &wanted.accepted_pods) {
         return Ok(Sent::refused(reason));
+    }
+    if wanted.typed == removal.name {
+        let node = ChosenNode {
+            server: wanted.server.clone(),
+            name: removal.name.clone(),
+        };
+        let drained = source.ensure_drained(cluster, &node).await;
+        if let Err(reason) = drained {
+            return Ok(Sent::refused(format!(
+                "{reason} Drain the node first, or type \"{without_draining}\" to remove it with its pods."
+            )));
+        }
     }
     let present = (cluster, &found.target.cluster);
     let (action, what) = (&removal.step.action, "the removal of the node");
@@ -193,7 +206,9 @@ async fn plan(
             chosen.reason
         )
     });
-    let drain = "Nothing is drained: drain the node before you remove it.".to_owned();
+    let drain =
+        "The node is removed if it is drained: cordoned, and without pods that have to move."
+            .to_owned();
     Ok(Removal {
         name: name_of(node, server).to_owned(),
         step,

@@ -9,7 +9,10 @@ use crate::{
 };
 use app::{error::UiError, ports::NodeOperations};
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview, NodeRemoval};
+use portico_domain::panel::{
+    DrainOptions,
+    lifecycle::{ChangeOutcome, ClusterNodes, NodeDrain, NodeGroupReview, NodeRemoval},
+};
 use uuid::Uuid;
 
 const REMOVE: &str = "remove_node";
@@ -61,6 +64,58 @@ impl NodeOperations for PanelService {
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);
         self.ui(answer)
+    }
+
+    async fn begin_node_drain(
+        &self,
+        cluster: Uuid,
+        server: String,
+        options: DrainOptions,
+        reason: String,
+    ) -> Result<(), UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let action = lifecycle::DRAIN;
+        let wanted = match lifecycle::planned_drain(services, caller, cluster, &server).await {
+            Ok(wanted) => wanted,
+            Err(error) => return self.audited(action, cluster, &server, Err(error)),
+        };
+        let target = wanted.to_string();
+        let entry = Change {
+            cluster,
+            action,
+            target: &target,
+            reason: Some(&reason),
+        };
+        let work = lifecycle::begin_drain(services, clusters, caller, cluster, &wanted, options);
+        let answer = self.journalled(entry, work, accepted).await;
+        self.audited(action, cluster, &target, answer)
+    }
+
+    async fn continue_node_drain(
+        &self,
+        cluster: Uuid,
+        options: DrainOptions,
+    ) -> Result<NodeDrain, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::continue_drain(services, clusters, caller, cluster, options).await)
+    }
+
+    async fn stop_node_drain(&self, cluster: Uuid, uncordon: bool) -> Result<(), UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let action = lifecycle::DRAIN;
+        let request = match lifecycle::running_drain(services, caller, cluster).await {
+            Ok(Some(running)) => running.stopped(),
+            // it is stopped
+            Ok(None) => return Ok(()),
+            Err(error) => return self.audited(action, cluster, "", Err(error)),
+        };
+        let target = request.to_string();
+        let what = (&request, uncordon);
+        let work = lifecycle::stop_drain(services, clusters, caller, cluster, what);
+        let answer = self
+            .journalled(change(cluster, action, &target), work, accepted)
+            .await;
+        self.audited(action, cluster, &target, answer)
     }
 
     async fn review_node_replacement(

@@ -68,6 +68,19 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             json!({ "cluster": cluster, "reason": "",
                 "node": { "server": attempt, "typed": "node-1", "accepted_pods": [] } }),
         ),
+        changes(
+            "/api/managed_clusters/begin_node_drain",
+            json!({ "cluster": cluster, "server": attempt, "reason": "",
+                "options": { "unmanaged": false, "local_data": false } }),
+        ),
+        changes(
+            "/api/managed_clusters/continue_node_drain",
+            json!({ "cluster": cluster, "options": { "unmanaged": false, "local_data": false } }),
+        ),
+        changes(
+            "/api/managed_clusters/stop_node_drain",
+            json!({ "cluster": cluster, "uncordon": true }),
+        ),
         unavailable(reads(
             "/api/managed_clusters/review_node_replacement",
             json!({ "cluster": cluster, "server": attempt }),
