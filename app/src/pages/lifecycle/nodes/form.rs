@@ -10,6 +10,7 @@ use crate::{
     ui::{Banner, Button, ButtonKind, Card, Tone},
 };
 use leptos::prelude::*;
+use portico_domain::panel::lifecycle::NodeRemoval;
 
 pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     let project = use_session().project.get_untracked();
@@ -28,7 +29,8 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
             "replacing",
         ),
     };
-    let drain = in_kubernetes(&project, state.cluster, &chosen.name);
+    let page = in_kubernetes(&project, state.cluster, &chosen.name);
+    let server = chosen.server.clone();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -40,8 +42,17 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                 <form class="form-groups" on:submit=submit>
                     {(is_removal && chosen.can_be_drained).then(|| view! {
                         <Banner tone=Tone::Info>
-                            "Drain the node first, on " <a href=drain>"its page in Kubernetes"</a>
-                            ": its pods then move as their budgets permit."
+                            <p>
+                                "Drain the node first: it is cordoned, and its pods move as their \
+                                 PodDisruptionBudgets permit. "
+                                <a href=page>"Its page in Kubernetes"</a>
+                            </p>
+                            <Button
+                                label="Drain the node"
+                                kind=ButtonKind::Plain
+                                busy=state.is_sending
+                                on_click=move |_| state.begin_drain(server.clone())
+                            />
                         </Banner>
                     })}
                     <p class="text-muted" role="status">
@@ -85,6 +96,7 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
 }
 
 fn typed_name(state: NodesState, name: String) -> AnyView {
+    let without_draining = NodeRemoval::without_draining(&name);
     view! {
         <div class="field">
             <label for="node-typed">"Type " <strong class="mono">{name}</strong> " to confirm"</label>
@@ -94,9 +106,15 @@ fn typed_name(state: NodesState, name: String) -> AnyView {
                 required
                 autocomplete="off"
                 spellcheck="false"
+                aria-describedby="node-typed-hint"
                 prop:value=move || state.typed.get()
                 on:input=move |event| state.typed.set(event_target_value(&event))
             />
+            <span class="field-hint" id="node-typed-hint">
+                "A node that is not drained is removed only with "
+                <strong class="mono">{without_draining}</strong>
+                ": its pods end with it."
+            </span>
         </div>
     }
     .into_any()

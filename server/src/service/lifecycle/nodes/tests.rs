@@ -206,6 +206,20 @@ async fn pods_without_a_place_are_named_and_accepted_before_a_node_leaves() {
 }
 
 #[tokio::test]
+async fn a_node_that_is_not_known_to_be_drained_is_removed_with_a_typed_approval_only() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let pods = Placement::NotChecked("The API server cannot be reached.".to_owned());
+    let refused = reason(removed_with(&magnum, &ada, removal(ONE, NAME), &pods).await);
+    assert!(refused.contains("cannot be reached"), "{refused}");
+    let approval = NodeRemoval::without_draining(NAME);
+    assert!(refused.contains(&approval), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+    let outcome = removed_with(&magnum, &ada, removal(ONE, &approval), &pods).await;
+    assert_eq!(outcome, ChangeOutcome::Accepted);
+}
+
+#[tokio::test]
 async fn pods_that_cannot_be_read_are_a_warning_with_the_reason() {
     let magnum = cloud("CREATE_COMPLETE", 2).await;
     let ada = magnum.viewer("ada", &["member", "reader"]);
