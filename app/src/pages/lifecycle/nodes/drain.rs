@@ -131,29 +131,41 @@ fn pod_line(state: NodesState, project: &str, pod: &DrainPod) -> AnyView {
 
 /// Returns the fields with which the user accepts a loss.
 fn options(state: NodesState) -> AnyView {
-    let field = |label: &'static str, set: fn(&mut DrainOptions, bool)| {
-        view! {
-            <label class="check whitespace-normal">
-                <input
-                    type="checkbox"
-                    on:change=move |event| {
-                        let is_on = event_target_checked(&event);
-                        state.drain_options.update(|options| set(options, is_on));
-                    }
-                />
-                {label}
-            </label>
-        }
-    };
     view! {
-        {field(
+        {option(
+            state,
             "Evict pods without a controller too. Nothing creates them again.",
+            |options| options.unmanaged,
             |options, is_on| options.unmanaged = is_on,
         )}
-        {field(
+        {option(
+            state,
             "Evict pods with emptyDir volumes too. Their data is lost.",
+            |options| options.local_data,
             |options, is_on| options.local_data = is_on,
         )}
+    }
+    .into_any()
+}
+
+fn option(
+    state: NodesState,
+    label: &'static str,
+    get: fn(&DrainOptions) -> bool,
+    set: fn(&mut DrainOptions, bool),
+) -> AnyView {
+    view! {
+        <label class="check whitespace-normal">
+            <input
+                type="checkbox"
+                prop:checked=move || state.drain_options.with(get)
+                on:change=move |event| {
+                    let is_on = event_target_checked(&event);
+                    state.drain_options.update(|options| set(options, is_on));
+                }
+            />
+            {label}
+        </label>
     }
     .into_any()
 }
