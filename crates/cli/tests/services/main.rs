@@ -13,6 +13,7 @@ mod creation;
 mod day_two;
 mod day_two_story;
 mod deletion;
+mod drain;
 mod drivers;
 mod failures;
 mod faults;
