@@ -11,6 +11,7 @@ use portico_lifecycle::placement::names;
 use portico_lifecycle::plan::ChosenNode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::slice;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -116,6 +117,22 @@ impl Drain {
         let ready = all.iter().filter(|node| is_ready(node));
         let names = ready.filter_map(|node| node["metadata"]["name"].as_str());
         Ok(names.map(str::to_owned).collect())
+    }
+
+    /// Returns all nodes as Kubernetes has them, and the name there of one of them.
+    ///
+    /// # Errors
+    /// [`ClusterError::Blocked`] if the nodes cannot be read, or the node is not among them.
+    pub async fn nodes_with(
+        &self,
+        node: &ChosenNode,
+    ) -> Result<(Vec<Value>, String), ClusterError> {
+        let Self::Possible(api) = self else {
+            return Ok((Vec::new(), node.name.clone()));
+        };
+        let all = api.list(NODES, &[]).await.map_err(|error| failed(&error))?;
+        let names = names_of(&all, slice::from_ref(node))?;
+        Ok((all, names.into_iter().collect()))
     }
 
     /// Waits until a node is ready that was not before; at once where there is no access to the cluster.

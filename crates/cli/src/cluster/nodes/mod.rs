@@ -2,6 +2,7 @@
 mod arguments;
 mod change;
 mod drain;
+mod healing;
 mod read;
 mod replace;
 mod selection;

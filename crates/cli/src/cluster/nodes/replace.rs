@@ -3,6 +3,7 @@
 use super::arguments::ReplaceArgs;
 use super::change::{ensure_unchanged, removal, report_remaining};
 use super::drain::Drain;
+use super::healing;
 use super::read::nodes_of;
 use super::selection::{Selection, select};
 use crate::cluster::arguments::ChangeArgs;
@@ -17,7 +18,7 @@ use portico_lifecycle::capabilities::{Feature, capability};
 use portico_lifecycle::driver::Family;
 use portico_lifecycle::placement::{Leaving, Placement};
 use portico_lifecycle::plan::{Action, Impact, Plan, Step};
-use portico_lifecycle::preflight::{Check, Level, ResizeContext, before_resize};
+use portico_lifecycle::preflight::{Check, Level, ResizeContext, before_resize, healing_hint};
 use portico_lifecycle::spec::NodeGroupSpec;
 use std::slice;
 
@@ -40,7 +41,12 @@ pub async fn replace(
     let mut change: ChangeArgs = args.change.clone();
     change.waiting.wait = true;
     let target = Target::open(connection, console, &args.cluster, &change).await?;
-    ensure_removed_by_choice(&target)?;
+    if let Err(refused) = ensure_removed_by_choice(&target) {
+        return match target.cluster.driver.family {
+            Family::CapiHelm => healing::replace(connection, console, &target, args, refused).await,
+            _ => Err(refused),
+        };
+    }
     let found = nodes_of(connection, console, &target).await?;
     let selection = select(&target, &found, slice::from_ref(&args.node), None)?;
     let placed = ensure_permitted(connection, console, &target, &selection, args.in_place).await?;
@@ -71,11 +77,8 @@ fn ensure_removed_by_choice(target: &Target) -> Result<(), ClusterError> {
         return Ok(());
     }
     let remedy = match cluster.driver.family {
-        Family::CapiHelm => {
-            " Where auto-healing is on (`portico cluster heal`), drain the node and delete its server: the \
-             cluster makes a new one."
-        }
-        _ => "",
+        Family::CapiHelm => format!(" {}", healing_hint(cluster)),
+        _ => String::new(),
     };
     Err(ClusterError::Blocked {
         exit: exit_code::UNSUPPORTED,

@@ -1,7 +1,7 @@
 //! The pods of nodes that leave: those without a place are accepted, and nodes are drained.
 use super::Machine;
 use super::api_server::{ApiServer, node, pod};
-use super::nodes::{cloud, servers};
+use super::nodes::{capi_helm, cloud, servers};
 use super::stand_in::{CLUSTER, StandIn, cluster};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -148,6 +148,32 @@ async fn a_replaced_node_is_drained_when_the_new_one_is_ready() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     assert_eq!(api.evicted(), ["web"]);
     assert_eq!(other.changes().len(), 2);
+}
+
+#[tokio::test]
+async fn where_the_driver_ignores_the_choice_a_node_is_drained_for_auto_healing() {
+    let (machine, cloud) = (Machine::new(), capi_helm().await);
+    let api = inside(&[("web", "100m")]).await;
+    // one of two nodes are too many
+    let ran = machine.run_inside(&cloud, &api, &REPLACE, None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("1 of 2 nodes"), "{}", ran.err);
+    assert!(api.cordoned().is_empty());
+    api.add(node("shop-abc-master-0", "m0"));
+    let ran = machine.run_inside(&cloud, &api, &REPLACE, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(api.evicted(), ["web"]);
+    let text = "openstack server delete s0";
+    assert!(
+        ran.out.contains(text) && ran.err.contains(text),
+        "{}",
+        ran.err
+    );
+    assert!(cloud.calls().is_empty());
+    // without access to the cluster nothing is done
+    let ran = machine.run(&cloud, &REPLACE, None).await;
+    assert_eq!(ran.code, 13, "{}", ran.err);
+    assert!(ran.err.contains("auto-healing"), "{}", ran.err);
 }
 
 #[tokio::test]

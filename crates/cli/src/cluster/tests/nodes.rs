@@ -38,7 +38,7 @@ pub async fn cloud() -> StandIn {
 }
 
 /// A cloud whose driver ignores which nodes are chosen.
-async fn capi_helm() -> StandIn {
+pub async fn capi_helm() -> StandIn {
     let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
     let cloud = StandIn::start(clusters, |request, _| {
         let is_template = request.path == format!("clustertemplates/{TEMPLATE}");

@@ -1,5 +1,6 @@
 //! Checks before changes.
 mod creation;
+mod healing;
 mod upgrade;
 
 use super::examples::{NEWEST, cluster, driver, masters, workers};

@@ -26,7 +26,7 @@ use portico_domain::{
         lifecycle::{ClusterNode, ClusterNodes},
     },
 };
-use portico_lifecycle::plan::ChosenNode;
+use portico_lifecycle::{driver::Family, plan::ChosenNode, preflight::healing_hint};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -139,6 +139,13 @@ pub fn view(
     let nodes = items.iter().map(|node| {
         let name = node.name.as_deref().unwrap_or_default();
         let removal_refusal = removal::refusal(found, viewer, node);
+        let replacement_refusal =
+            removal_refusal
+                .as_ref()
+                .map(|refusal| match target.cluster.driver.family {
+                    Family::CapiHelm => format!("{refusal} {}", healing_hint(&target.cluster)),
+                    _ => refusal.clone(),
+                });
         ClusterNode {
             name: node.name.clone(),
             group: node.group.clone(),
@@ -149,7 +156,7 @@ pub fn view(
             status: state(node),
             health: tone(node),
             kubernetes: in_kubernetes.nodes.remove(name),
-            replacement_refusal: removal_refusal.clone().or_else(|| none_can_begin.clone()),
+            replacement_refusal: replacement_refusal.or_else(|| none_can_begin.clone()),
             removal_refusal,
         }
     });
