@@ -9,7 +9,7 @@ mod rules;
 
 use crate::plan::ChosenNode;
 use objects::{Amounts, Node, Pod, fits, subtract};
-use rules::{Verdict, unchecked, verdict};
+use rules::{Eligibility, eligibility, unchecked};
 use serde_json::{Value, json};
 use std::{
     cmp::Reverse,
@@ -293,10 +293,10 @@ impl<'a> Content<'a> {
                 continue;
             }
             match place(pod, self.zone_of(pod), &mut rest) {
-                Verdict::Yes if unchecked(pod) => unplaced.uncertain.push(pod.name.clone()),
-                Verdict::Yes => {}
-                Verdict::Unknown => unplaced.uncertain.push(pod.name.clone()),
-                Verdict::No => unplaced.without_place.push(pod.name.clone()),
+                Eligibility::Yes if unchecked(pod) => unplaced.uncertain.push(pod.name.clone()),
+                Eligibility::Yes => {}
+                Eligibility::Unknown => unplaced.uncertain.push(pod.name.clone()),
+                Eligibility::No => unplaced.without_place.push(pod.name.clone()),
             }
         }
         unplaced.without_place.sort();
@@ -314,20 +314,20 @@ impl<'a> Content<'a> {
 }
 
 /// Takes the room of a pod on the first node that may run it, else on one of which that is not known.
-fn place(pod: &Pod<'_>, zone: Option<&str>, rest: &mut [(&Node<'_>, Amounts)]) -> Verdict {
+fn place(pod: &Pod<'_>, zone: Option<&str>, rest: &mut [(&Node<'_>, Amounts)]) -> Eligibility {
     let Some(requests) = &pod.requests else {
-        return Verdict::Unknown;
+        return Eligibility::Unknown;
     };
-    for wanted in [Verdict::Yes, Verdict::Unknown] {
+    for wanted in [Eligibility::Yes, Eligibility::Unknown] {
         let mut fitting = rest
             .iter_mut()
-            .filter(|(node, left)| fits(requests, left) && verdict(pod, node, zone) == wanted);
+            .filter(|(node, left)| fits(requests, left) && eligibility(pod, node, zone) == wanted);
         if let Some((_, left)) = fitting.next() {
             subtract(left, requests);
             return wanted;
         }
     }
-    Verdict::No
+    Eligibility::No
 }
 
 /// Returns the largest allocatable amount of each resource.

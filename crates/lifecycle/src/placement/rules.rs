@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Whether a node may run a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Eligibility {
     Yes,
     /// It depends on what was not read.
     Unknown,
@@ -13,16 +13,16 @@ pub enum Verdict {
 }
 
 /// Returns whether a node may run a pod, whatever room it has; `zone` is that of the pod's present node.
-pub fn verdict(pod: &Pod<'_>, node: &Node<'_>, zone: Option<&str>) -> Verdict {
+pub fn eligibility(pod: &Pod<'_>, node: &Node<'_>, zone: Option<&str>) -> Eligibility {
     let spec = pod.spec;
     if !node.takes_pods || !tolerates(spec, node) || !is_selected(spec, node) {
-        return Verdict::No;
+        return Eligibility::No;
     }
     match has_affinity(spec, node) {
-        Some(true) if pod.has_claims() && node.zone() != zone => Verdict::Unknown,
-        Some(true) => Verdict::Yes,
-        Some(false) => Verdict::No,
-        None => Verdict::Unknown,
+        Some(true) if pod.has_claims() && node.zone() != zone => Eligibility::Unknown,
+        Some(true) => Eligibility::Yes,
+        Some(false) => Eligibility::No,
+        None => Eligibility::Unknown,
     }
 }
 

@@ -100,7 +100,7 @@ async fn pods_without_a_place_are_named_and_accepted() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_not_checked_and_is_said() {
+async fn what_may_not_be_read_is_reported_as_not_checked() {
     let (machine, cloud) = (Machine::new(), cloud().await);
     let api = inside(&[("large", "3")]).await;
     api.forbid();

@@ -34,7 +34,7 @@ fn checked(cluster: &Cluster, nodes: Result<&[Value], &str>) -> Checks {
 }
 
 #[test]
-fn case_48_a_cluster_without_auto_healing_makes_no_new_node() {
+fn a_cluster_without_auto_healing_makes_no_new_node() {
     let nodes = nodes(5, 0);
     for (label, level) in [
         (Some("true"), Level::Ok),
