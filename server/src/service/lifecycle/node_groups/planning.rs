@@ -6,7 +6,7 @@ use crate::service::lifecycle::{
 use portico_cluster_operations::{Clients, target::Target};
 use portico_domain::panel::lifecycle::{NewNodeGroup, NodeGroupChange};
 use portico_lifecycle::{
-    capabilities::Feature,
+    capabilities::{Feature, capability},
     model::NodeGroup,
     placement::{Leaving, Placement},
     plan::{Plan, group_deletion},
@@ -234,9 +234,17 @@ async fn resize(
             ..NodeGroupSpec::default()
         })
     };
-    let planned = of_plan(plan);
+    let mut planned = of_plan(plan);
     if planned.plan.is_empty() {
         return planned;
+    }
+    let chosen = capability(target.cluster.driver, target.cloud, Feature::ChosenNodes);
+    if wanted.nodes < now && !group.is_control_plane() && chosen.is_offered() {
+        planned.plan.notes.push(
+            "Magnum chooses the nodes that leave, and none is drained. To choose and drain them, remove them on \
+             the page Nodes."
+                .to_owned(),
+        );
     }
     Planned {
         quotas,

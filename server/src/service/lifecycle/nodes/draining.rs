@@ -4,8 +4,11 @@
 //! opened later shows it and can continue it. The evictions are those of [`object::drain`]: each request
 //! evicts a few pods, so that a drain runs only while its user is there. After [`TIME_LIMIT`] nothing is
 //! evicted any longer, until the user begins again.
+mod request;
 #[cfg(test)]
 mod tests;
+
+pub use request::DrainRequest;
 
 use super::{
     reading::{Found, find},
@@ -32,7 +35,7 @@ use portico_domain::panel::{
     lifecycle::{NodeDrain, NodeDrainStage},
 };
 use portico_lifecycle::{placement::names, plan::ChosenNode, rights::Call};
-use std::{fmt, str::FromStr, time::Duration};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// The action of its requests in the journal and in the audit log.
@@ -41,71 +44,6 @@ pub const DRAIN: &str = "drain_node";
 const TIME_LIMIT: SignedDuration = SignedDuration::from_mins(10);
 /// How long to wait for the API server when the page only shows a drain.
 const PATIENCE: Duration = Duration::from_secs(8);
-
-/// A request of a drain: the target of its entry in the journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DrainRequest {
-    /// The user does not continue.
-    pub is_stop: bool,
-    /// The ID of the server of the node.
-    pub server: String,
-    /// The name of the node.
-    pub name: String,
-}
-
-impl DrainRequest {
-    /// Returns the request in words, for the journal.
-    pub fn title(&self) -> String {
-        if self.is_stop {
-            format!("Stop the drain of the node {}", self.name)
-        } else {
-            format!("Drain the node {}", self.name)
-        }
-    }
-
-    /// Returns the request that ends it.
-    pub fn stopped(self) -> Self {
-        Self {
-            is_stop: true,
-            ..self
-        }
-    }
-
-    fn node(&self) -> ChosenNode {
-        ChosenNode {
-            server: self.server.clone(),
-            name: self.name.clone(),
-        }
-    }
-}
-
-/// The name is the last word, because it may have spaces.
-impl fmt::Display for DrainRequest {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = if self.is_stop { "stop" } else { "begin" };
-        write!(formatter, "{verb} {} {}", self.server, self.name)
-    }
-}
-
-impl FromStr for DrainRequest {
-    type Err = ();
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let mut words = text.splitn(3, ' ');
-        let mut next = || words.next().filter(|word| !word.is_empty()).ok_or(());
-        let (verb, server, name) = (next()?, next()?, next()?);
-        let is_stop = match verb {
-            "begin" => false,
-            "stop" => true,
-            _ => return Err(()),
-        };
-        Ok(Self {
-            is_stop,
-            server: server.to_owned(),
-            name: name.to_owned(),
-        })
-    }
-}
 
 /// A drain that was begun and not stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -36,7 +36,7 @@ fn shown(states: &[DrainState], minutes: i64) -> NodeDrain {
 #[test]
 fn the_target_of_a_request_is_read_as_it_was_written() {
     for wanted in [request(), request().stopped()] {
-        assert_eq!(wanted.to_string().parse(), Ok(wanted));
+        assert_eq!(wanted.to_string().parse::<DrainRequest>(), Ok(wanted));
     }
     for text in ["", "begin", "begin s", "drain s n"] {
         assert_eq!(text.parse::<DrainRequest>(), Err(()), "{text}");
