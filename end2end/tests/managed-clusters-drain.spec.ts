@@ -89,8 +89,8 @@ test("a node is drained, another tab continues, and it is removed when it is dra
     const kubeconfig = `${terminal.home}/admin.kubeconfig`;
     const written = await terminal.portico("cluster", "kubeconfig", name, "--certificate", "--out", kubeconfig, "--yes");
     expect(written.code, written.stderr).toBe(0);
-    const everybody = ["create", "clusterrolebinding", "everybody", "--clusterrole=cluster-admin", "--group=system:authenticated"];
-    await administer(kubeconfig, everybody);
+    const binding = ["create", "clusterrolebinding", "all-users", "--clusterrole=cluster-admin", "--group=system:authenticated"];
+    await administer(kubeconfig, binding);
 
     const nodes = path.managedClusters(cluster, "nodes");
     await page.goto(nodes);

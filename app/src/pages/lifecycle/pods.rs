@@ -9,11 +9,11 @@ pub fn approval(pending: Vec<String>, accepted: RwSignal<Vec<String>>) -> Option
     let items = pending.iter().cloned();
     let items = items.map(|pod| view! { <li><code>{pod}</code></li> });
     let items = items.collect_view();
-    let shown = pending.clone();
+    let (number, shown) = (pending.len(), pending.clone());
     let view = view! {
         <div class="field" data-part="pending-pods">
             <details>
-                <summary>"Pods that may stay pending: " {pending.len()}</summary>
+                <summary>"Pods that may stay pending: " {number}</summary>
                 <ul class="notes">{items}</ul>
             </details>
             <label class="check whitespace-normal">

@@ -132,7 +132,7 @@ async fn a_node_is_drained_before_it_is_removed_and_a_budget_in_the_way_is_named
         let words = [
             "create",
             "clusterrolebinding",
-            "everybody",
+            "all-users",
             "--clusterrole=cluster-admin",
             "--group=system:authenticated",
         ];
