@@ -350,8 +350,12 @@ fn failed(error: &ApiError) -> ClusterError {
         ApiError::Token(_) | ApiError::Unauthorized => exit_code::SIGN_IN,
         _ => exit_code::UNAVAILABLE,
     };
+    let remedy = match error {
+        ApiError::Forbidden(_) => "\n  Add --no-drain to remove the node without draining it",
+        _ => "",
+    };
     ClusterError::Blocked {
         exit,
-        text: format!("the node was not drained, and not removed: {error}"),
+        text: format!("the node was not drained, and not removed: {error}{remedy}"),
     }
 }
