@@ -26,7 +26,7 @@ use portico_lifecycle::{
     model::NodeGroup,
     placement::{Leaving, Placement},
     plan::{ChosenNode, Plan, node_removal},
-    preflight::{Checks, Level, ResizeContext, before_resize},
+    preflight::{Check, Checks, Level, ResizeContext, before_resize},
     quota::Projection,
     rights::Call,
     spec::NodeGroupSpec,
@@ -254,7 +254,15 @@ async fn plan(
         quotas: &quotas,
         pods: &pods,
     });
-    let plan = steps_of(found, group, &replacement)?;
+    let mut plan = steps_of(found, group, &replacement)?;
+    let exceeds = |check: &Check| check.subject == "Quota" && check.level == Level::Blocks;
+    if checks.0.iter().any(exceeds) {
+        plan.notes.push(format!(
+            "Without quota for one more node: drain and remove the node, and then resize {} to {now} again. \
+             `portico cluster nodes replace --in-place` does both.",
+            group.name
+        ));
+    }
     Ok(Planned {
         replacement,
         plan,
