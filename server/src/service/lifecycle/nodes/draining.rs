@@ -193,8 +193,9 @@ pub async fn shown(
     let reading = async {
         let opened = services.api_among(clusters, caller, cluster).await;
         let (api, _) = opened.map_err(|error| error.message)?;
-        let plan = plan(&api, &open.request.node(), DrainOptions::default());
-        plan.await.map_err(|error| error.message)
+        let node = open.request.node();
+        let plan = plan(&api, &node, DrainOptions::default()).await;
+        plan.map_err(|error| error.message)
     };
     let read = tokio::time::timeout(PATIENCE, reading).await;
     let read = read.unwrap_or_else(|_| Err("The API server did not respond in time.".to_owned()));
