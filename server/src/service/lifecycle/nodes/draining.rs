@@ -24,7 +24,10 @@ use crate::{
     service::{
         Services,
         error::ServiceError,
-        lifecycle::{access::MagnumAccess, journal::timed_requests, own, pods, viewer::Viewer},
+        lifecycle::{
+            access::MagnumAccess, journal::timed_requests, own, pods, upgrade::blocking_budgets,
+            viewer::Viewer,
+        },
         object::{self, state_change},
     },
 };
@@ -34,7 +37,7 @@ use portico_domain::panel::{
     DrainOptions, DrainProgress, DrainState, ObjectRef, ResourceRef, StateChange,
     lifecycle::{NodeDrain, NodeDrainStage},
 };
-use portico_lifecycle::{placement::names, plan::ChosenNode, rights::Call};
+use portico_lifecycle::{placement::names, plan::ChosenNode, preflight::Reading, rights::Call};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -168,12 +171,13 @@ pub async fn continue_drain(
         open.ok_or_else(|| ServiceError::not_found("No drain was begun in this cluster."))?;
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
     let (node, now) = (open.request.node(), Timestamp::now());
-    let progress = if now < open.ends_at() {
-        step(caller, &api, &node, options).await?
-    } else {
-        plan(&api, &node, options).await?
-    };
-    Ok(view(&open, &Ok(progress), now))
+    if now < open.ends_at() {
+        let progress = step(caller, &api, &node, options).await?;
+        return Ok(view(&open, &Ok(progress), &[], now));
+    }
+    let progress = plan(&api, &node, options).await?;
+    let budgets = budgets(&api, &progress).await;
+    Ok(view(&open, &Ok(progress), &budgets, now))
 }
 
 /// Returns how far the drain of a cluster is, for its page; nothing if none was begun, or the node has left.
@@ -195,11 +199,17 @@ pub async fn shown(
         let (api, _) = opened.map_err(|error| error.message)?;
         let node = open.request.node();
         let plan = plan(&api, &node, DrainOptions::default()).await;
-        plan.map_err(|error| error.message)
+        let plan = plan.map_err(|error| error.message)?;
+        let budgets = budgets(&api, &plan).await;
+        Ok::<_, String>((plan, budgets))
     };
     let read = tokio::time::timeout(PATIENCE, reading).await;
     let read = read.unwrap_or_else(|_| Err("The API server did not respond in time.".to_owned()));
-    Some(view(&open, &read, Timestamp::now()))
+    let (progress, budgets) = match read {
+        Ok((progress, budgets)) => (Ok(progress), budgets),
+        Err(reason) => (Err(reason), Vec::new()),
+    };
+    Some(view(&open, &progress, &budgets, Timestamp::now()))
 }
 
 /// Stops a drain whose end is recorded. The node stays cordoned, unless it is to take pods again.
@@ -270,6 +280,24 @@ async fn plan(
     object::drain::plan(api, &node, options).await
 }
 
+/// Returns the budgets that may hold back the pods that have not left: those of their namespaces that permit
+/// no disruption now. None if they cannot be read.
+async fn budgets(api: &Api, progress: &DrainProgress) -> Vec<String> {
+    if progress.is_done() {
+        return Vec::new();
+    }
+    let Reading::Known(mut budgets) = blocking_budgets(api).await else {
+        return Vec::new();
+    };
+    budgets.retain(|budget| {
+        let leaving = progress.pods.iter();
+        let mut leaving = leaving.filter(|pod| pod.state != DrainState::Stays);
+        let namespace = budget.split_once('/').map(|(namespace, _)| namespace);
+        leaving.any(|pod| Some(pod.namespace.as_str()) == namespace)
+    });
+    budgets
+}
+
 /// Returns the node in Kubernetes of a server, with its UID.
 async fn object_of(api: &Api, node: &ChosenNode) -> Result<(ObjectRef, String), ServiceError> {
     let found = pods::node_of(api, node).await;
@@ -286,10 +314,11 @@ async fn object_of(api: &Api, node: &ChosenNode) -> Result<(ObjectRef, String), 
     Ok((object, text("uid")))
 }
 
-/// Returns what the page shows of a drain.
+/// Returns what the page shows of a drain; `budgets` are those that may hold pods back.
 pub fn view(
     open: &OpenDrain,
     progress: &Result<DrainProgress, String>,
+    budgets: &[String],
     now: Timestamp,
 ) -> NodeDrain {
     let DrainRequest { server, name, .. } = &open.request;
@@ -298,7 +327,7 @@ pub fn view(
             let text = format!("How far the drain is, is not known. {reason}");
             (NodeDrainStage::Unknown, text)
         }
-        Ok(progress) => stage(name, progress, now >= open.ends_at()),
+        Ok(progress) => stage(name, progress, budgets, now >= open.ends_at()),
     };
     let pods = progress.as_ref().map(|progress| {
         let leaving = progress.pods.iter();
@@ -315,7 +344,12 @@ pub fn view(
     }
 }
 
-fn stage(name: &str, progress: &DrainProgress, is_over: bool) -> (NodeDrainStage, String) {
+fn stage(
+    name: &str,
+    progress: &DrainProgress,
+    budgets: &[String],
+    is_over: bool,
+) -> (NodeDrainStage, String) {
     let of = |state: DrainState| {
         let pods = progress.pods.iter().filter(|pod| pod.state == state);
         pods.map(|pod| format!("{}/{}", pod.namespace, pod.name))
@@ -335,10 +369,13 @@ fn stage(name: &str, progress: &DrainProgress, is_over: bool) -> (NodeDrainStage
     }
     let blocked = of(DrainState::Blocked);
     let remaining = progress.remaining();
-    let budgets = if blocked.is_empty() {
-        String::new()
-    } else {
-        format!(" PodDisruptionBudgets hold back {}.", names(&blocked))
+    let budgets = match (blocked.is_empty(), budgets.is_empty()) {
+        (false, _) => format!(" PodDisruptionBudgets hold back {}.", names(&blocked)),
+        (true, false) => format!(
+            " These PodDisruptionBudgets permit no disruption now: {}.",
+            names(budgets)
+        ),
+        (true, true) => String::new(),
     };
     if is_over {
         let text = format!(

@@ -15,6 +15,10 @@ fn request() -> DrainRequest {
 
 /// Returns what is shown after this time.
 fn shown(states: &[DrainState], minutes: i64) -> NodeDrain {
+    shown_with(states, &[], minutes)
+}
+
+fn shown_with(states: &[DrainState], budgets: &[String], minutes: i64) -> NodeDrain {
     let pods = states.iter().map(|state| DrainPod {
         namespace: "shop".to_owned(),
         name: format!("{state:?}").to_lowercase(),
@@ -30,7 +34,7 @@ fn shown(states: &[DrainState], minutes: i64) -> NodeDrain {
         pods: pods.collect(),
     };
     let now = Timestamp::UNIX_EPOCH + SignedDuration::from_mins(minutes);
-    view(&open, &Ok(progress), now)
+    view(&open, &Ok(progress), budgets, now)
 }
 
 #[test]
@@ -69,6 +73,14 @@ fn after_ten_minutes_the_pods_that_a_budget_holds_back_are_named() {
         "{}",
         over.text
     );
+    // no eviction was tried since: the budgets were read
+    let budgets = ["shop/web".to_owned()];
+    let over = shown_with(&[DrainState::Waiting], &budgets, 11);
+    assert!(
+        over.text.contains("no disruption now: shop/web"),
+        "{}",
+        over.text
+    );
 }
 
 #[test]
@@ -78,7 +90,7 @@ fn a_drain_of_which_nothing_can_be_read_is_not_known() {
         begun_at: Timestamp::UNIX_EPOCH,
     };
     let reason = Err("The API server cannot be reached.".to_owned());
-    let unknown = view(&open, &reason, Timestamp::UNIX_EPOCH);
+    let unknown = view(&open, &reason, &[], Timestamp::UNIX_EPOCH);
     assert_eq!(unknown.stage, NodeDrainStage::Unknown);
     assert!(unknown.text.ends_with("cannot be reached."));
 }
