@@ -46,7 +46,7 @@ mod tests {
         let [web, db] = ["shop/web", "shop/db"].map(str::to_owned);
         let accepted = [web.clone()];
         assert!(accepts(&accepted, &[]));
-        assert!(accepts(&accepted, &[web.clone()]));
+        assert!(accepts(&accepted, &accepted));
         assert!(!accepts(&accepted, &[web, db]));
     }
 }

@@ -1,6 +1,7 @@
 //! What a drain does with pods.
 use crate::drain::{DrainOptions, Fate, budget, ensure_drained, fate};
 use serde_json::{Value, json};
+use std::slice;
 
 fn pod(owner: Option<&str>) -> Value {
     let owners = owner.map(|kind| json!([{"kind": kind, "controller": true}]));
@@ -40,8 +41,11 @@ fn what_would_be_lost_needs_the_user_and_what_is_of_the_node_stays() {
 fn a_node_is_drained_if_it_is_cordoned_and_runs_only_what_is_of_it() {
     let node = |is_cordoned: bool| json!({"metadata": {"name": "node-1"}, "spec": {"unschedulable": is_cordoned}});
     let daemon = pod(Some("DaemonSet"));
-    assert_eq!(ensure_drained(&node(true), &[daemon.clone()]), Ok(()));
-    let not_cordoned = ensure_drained(&node(false), &[daemon.clone()]).unwrap_err();
+    assert_eq!(
+        ensure_drained(&node(true), slice::from_ref(&daemon)),
+        Ok(())
+    );
+    let not_cordoned = ensure_drained(&node(false), slice::from_ref(&daemon)).unwrap_err();
     assert!(not_cordoned.contains("not cordoned"), "{not_cordoned}");
     let web = pod(Some("ReplicaSet"));
     let running = ensure_drained(&node(true), &[daemon, web]).unwrap_err();

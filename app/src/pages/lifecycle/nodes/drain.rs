@@ -37,6 +37,9 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
     let stage = drain.stage;
     let pods = drain.pods.iter().map(|pod| pod_line(state, project, pod));
     let pods = pods.collect_view();
+    let pods = (!drain.pods.is_empty()).then(|| {
+        view! { <ul class="notes" aria-label="Pods that have not left">{pods}</ul> }
+    });
     let server = drain.server.clone();
     let resume = move || {
         let label = match stage {
@@ -80,7 +83,7 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
                         view! { <Status tone text /> }
                     }}
                     <p>{drain.text}</p>
-                    <ul class="notes" aria-label="Pods that have not left">{pods}</ul>
+                    {pods}
                     {(stage == NodeDrainStage::NeedsUser).then(|| options(state))}
                     <div class="flex flex-wrap gap-2">
                         {resume}
