@@ -324,6 +324,8 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--json", "b.json"],
             vec!["p", "create", "shop"],
             vec!["p", "create"],
+            // Magnum chooses the nodes, so none can be drained
+            vec!["p", "nodes", "remove", "shop", "-n", "1", "--drain"],
         ] {
             assert!(Program::try_parse_from(&words).is_err(), "{words:?}");
         }

@@ -94,7 +94,13 @@ pub struct RemoveArgs {
     )]
     pub nodes: Vec<String>,
     /// How many nodes leave; Magnum chooses them
-    #[arg(long, short, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        short,
+        value_name = "NUMBER",
+        value_parser = value_parser!(u32).range(1..),
+        conflicts_with = "drain"
+    )]
     pub number: Option<u32>,
     /// Name or UUID of the node group. Default: that of the named nodes, else default-worker
     #[arg(long, short, value_name = "GROUP")]
