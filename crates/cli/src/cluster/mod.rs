@@ -26,6 +26,7 @@ mod leftovers;
 mod nodegroups;
 mod nodes;
 mod part;
+mod pods;
 mod preconfigure;
 mod protection;
 mod quota;
