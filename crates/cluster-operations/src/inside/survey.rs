@@ -92,7 +92,7 @@ async fn find_budgets(api: &impl ApiServer, survey: &mut NodeSurvey) {
     let mut failure = None;
     for node in &mut cordoned {
         let selector = format!("spec.nodeName={}", node.name);
-        match list(api, PODS, &[("fieldSelector", &selector)]).await {
+        match list(api, PODS, &[("fieldSelector", selector.as_str())]).await {
             Ok(pods) => node.waits_for = drain::holding_up(&budgets, &pods.items),
             Err(error) => failure = Some(error),
         }

@@ -163,17 +163,17 @@ pub fn upgradable_groups<'a>(
     groups.filter(alone).collect()
 }
 
-/// Returns the versions before and after an upgrade of all nodes; `None` if one is not known, or the driver
-/// leaves node groups as they are.
+/// Returns the versions before and after an upgrade; `None` if one is not known.
 pub fn version_change(
     cluster: &Cluster,
     target: &Template,
     choice: &UpgradeChoice,
 ) -> Option<VersionChange> {
-    let is_of_all = choice.group.is_none() && cluster.driver.family.is_cluster_api();
     Some(VersionChange {
-        from: present_version(cluster).filter(|_| is_of_all)?,
+        from: present_version(cluster)?,
         to: target.kubernetes_version()?,
+        // other drivers leave the groups beside the default one as they are
+        is_of_all_nodes: choice.group.is_none() && cluster.driver.family.is_cluster_api(),
     })
 }
 

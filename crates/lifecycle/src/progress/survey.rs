@@ -7,6 +7,8 @@ use crate::version::KubernetesVersion;
 pub struct VersionChange {
     pub from: KubernetesVersion,
     pub to: KubernetesVersion,
+    /// Whether all nodes get the new version; else node groups stay as they are.
+    pub is_of_all_nodes: bool,
 }
 
 /// One node, as the cluster's own API reports it.
@@ -54,8 +56,8 @@ impl NodeReport {
 
 impl NodeSurvey {
     /// Returns the nodes as [`super::Progress`] counts them; `None` if not all are known. `wanted` is the
-    /// number that the cluster is to have, where that is known. With `change`, the upgrade is over when every
-    /// node has the new version: pass it only where all nodes get it.
+    /// number that the cluster is to have, where that is known. With a `change` of all nodes, the upgrade is
+    /// over when every one has the new version.
     pub fn counts(&self, wanted: Option<u32>, change: Option<VersionChange>) -> Option<Nodes> {
         if !self.is_complete {
             return None;
@@ -63,11 +65,11 @@ impl NodeSurvey {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let ready = count(self.nodes.iter().filter(|node| node.is_ready).count());
         let found = count(self.nodes.len());
-        let Some(VersionChange { from, to }) = change else {
+        let Some(change) = change.filter(|change| change.is_of_all_nodes) else {
             return Some(Nodes::new(ready, wanted.unwrap_or(found)));
         };
         let versions = self.nodes.iter().filter_map(NodeReport::kubernetes_version);
-        Some(Nodes::new(ready, found).during_upgrade(from, to, versions))
+        Some(Nodes::new(ready, found).during_upgrade(change.from, change.to, versions))
     }
 
     /// Returns the version to which the nodes change: `to`, or else the newest one where they differ.

@@ -171,13 +171,12 @@ fn the_versions_of_nodes_count_where_all_of_them_change() {
     let change = change.unwrap();
     assert_eq!(change.from.to_string(), "v1.31.0");
     assert_eq!(change.to.to_string(), "v1.32.0");
+    assert!(change.is_of_all_nodes);
     // the groups beside the default one stay as they are
     let (complete, _) = complete();
-    assert_eq!(
-        version_change(&complete, &target, &choice(None, None)),
-        None
-    );
+    let of_some = version_change(&complete, &target, &choice(None, None)).unwrap();
+    assert!(!of_some.is_of_all_nodes);
     let of_group = choice(Some("gpu"), None);
     let found = version_change(&cluster("CREATE_COMPLETE"), &target, &of_group);
-    assert_eq!(found, None);
+    assert!(!found.unwrap().is_of_all_nodes);
 }

@@ -1,6 +1,8 @@
 //! Access to the cloud's Magnum and the services beside it: what all requests share. It holds no token;
 //! each call takes the token of the user who acts.
-use super::{attempts::Attempts, error, feeds::Feeds, viewer::Viewer};
+use super::{
+    attempts::Attempts, error, feeds::Feeds, inspector::Permission, viewer::Viewer,
+};
 use crate::{
     caller::Caller,
     config::{enrolment::EnrolmentConfig, magnum::MagnumRoles},
@@ -54,6 +56,8 @@ pub struct MagnumAccess {
     pub(super) unanswered: Cache<Uuid, ()>,
     /// Probes of API servers, by cluster and the ID of the user whose token was used.
     pub(super) probes: Cache<(Uuid, String), ApiServerProbe>,
+    /// Whether users may see the nodes of clusters, by cluster, project, user and roles.
+    pub(super) inspectable: Cache<(Uuid, String), Permission>,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -89,6 +93,10 @@ impl MagnumAccess {
             unconfigured: clusters(UNCONFIGURED_TTL),
             unanswered: clusters(UNANSWERED_TTL),
             probes: Cache::builder()
+                .max_capacity(MAX_CLUSTERS)
+                .time_to_live(PROBE_TTL)
+                .build(),
+            inspectable: Cache::builder()
                 .max_capacity(MAX_CLUSTERS)
                 .time_to_live(PROBE_TTL)
                 .build(),

@@ -6,12 +6,17 @@ mod tests;
 
 pub use state::View;
 
-use super::{attempts::Attempts, durations::Durations, journal::Journal, viewer::Viewer};
+use super::{
+    attempts::Attempts, durations::Durations, inspector::Lender, journal::Journal, viewer::Viewer,
+};
 use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
-use portico_lifecycle::{driver::Family, progress::Followed};
+use portico_lifecycle::{
+    driver::Family,
+    progress::{Followed, VersionChange},
+};
 use portico_openstack::rest::Error;
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -49,6 +54,8 @@ pub enum Accepted {
         followed: Followed,
         /// The driver's.
         family: Family,
+        /// Of an upgrade, if they are known.
+        versions: Option<VersionChange>,
     },
 }
 
@@ -100,6 +107,13 @@ impl Feeds {
         let feed = self.feed(viewer, cluster).await;
         feed.accept(viewer, request, Timestamp::now());
         feed.follow();
+    }
+
+    /// Has the poller of a cluster read the cluster's own API with what a viewer lends, while an operation
+    /// runs and viewers ask.
+    pub async fn lend(&self, viewer: &Viewer, cluster: Uuid, lender: Lender) {
+        let feed = self.feed(viewer, cluster).await;
+        feed.lend(lender);
     }
 
     /// Returns the durations of steps that were observed.

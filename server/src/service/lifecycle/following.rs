@@ -1,12 +1,16 @@
 //! Which operation of a cluster is followed: one that the panel has sent, or one that is seen running.
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::inside::Inspection;
 use portico_domain::panel::lifecycle::Operation;
 use portico_lifecycle::{
     driver::Family,
     model::{Cluster, NodeGroup},
-    progress::{Followed, Goal, Mark, Outcome, Progress, ProgressReport, Snapshot, Typical},
+    progress::{
+        Followed, Goal, Mark, Outcome, Progress, ProgressReport, Snapshot, Typical, VersionChange,
+    },
     spec::DEFAULT_CREATE_TIMEOUT_MINUTES,
     status::{Activity, Operation as Request, Phase, Status},
+    version::KubernetesVersion,
 };
 
 /// An operation and its course.
@@ -14,6 +18,8 @@ use portico_lifecycle::{
 pub struct Following {
     followed: Followed,
     progress: Progress,
+    /// Of an upgrade that the panel has sent.
+    versions: Option<VersionChange>,
     /// When Magnum accepted it, as far as that is known.
     since: Timestamp,
     /// When it was first looked at.
@@ -54,11 +60,18 @@ impl Following {
         Self::accepted(followed, family, at)
     }
 
+    /// Returns the same with the versions between which the nodes change.
+    #[must_use]
+    pub fn with_versions(self, versions: Option<VersionChange>) -> Self {
+        Self { versions, ..self }
+    }
+
     /// Follows a request that Magnum has accepted.
     fn accepted(followed: Followed, family: Family, at: Timestamp) -> Self {
         Self {
             progress: Progress::new(followed.clone(), family, at),
             followed,
+            versions: None,
             since: at,
             first_look: None,
         }
@@ -119,6 +132,22 @@ impl Following {
         groups: Option<&[NodeGroup]>,
         now: Timestamp,
     ) {
+        self.look_inside(cluster, groups, None, now);
+    }
+
+    /// Does the same with what the cluster's own API server has returned.
+    pub fn look_inside(
+        &mut self,
+        cluster: Option<&Cluster>,
+        groups: Option<&[NodeGroup]>,
+        inside: Option<&Inspection>,
+        now: Timestamp,
+    ) {
+        let survey = inside.and_then(|inside| inside.nodes.as_ref().ok());
+        let wanted = groups.filter(|groups| !groups.is_empty()).map(|groups| {
+            let kept = groups.iter().filter(|group| !group.status.is_deletion());
+            kept.map(|group| group.node_count).sum()
+        });
         // a failure that was not seen happening has happened at the last change
         let is_past =
             self.first_look.is_none() && cluster.is_some_and(|cluster| cluster.status.is_failed());
@@ -128,8 +157,8 @@ impl Following {
             at: changed_at.filter(|_| is_past).unwrap_or(now).min(now),
             cluster,
             groups,
-            is_api_ready: None,
-            nodes: None,
+            is_api_ready: inside.and_then(|inside| inside.is_api_ready),
+            nodes: survey.and_then(|survey| survey.counts(wanted, self.versions)),
         });
     }
 
@@ -147,6 +176,18 @@ impl Following {
     /// Returns whether the operation has ended.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.progress.outcome(now).is_final()
+    }
+
+    /// Returns whether the nodes of the cluster are of interest: while it runs, and after a failure, but not
+    /// when the cluster is to disappear.
+    pub fn is_about_nodes(&self, now: Timestamp) -> bool {
+        let outcome = self.progress.outcome(now);
+        !self.is_deletion() && (!outcome.is_final() || outcome == Outcome::Failed)
+    }
+
+    /// Returns the version to which an upgrade leads, if that is known.
+    pub fn target_version(&self) -> Option<KubernetesVersion> {
+        self.versions.map(|versions| versions.to)
     }
 
     /// Returns the operation at a time.
@@ -229,6 +270,7 @@ fn words(operation: Request) -> &'static str {
 mod tests {
     use super::super::fixtures::model;
     use super::*;
+    use portico_lifecycle::progress::{NodeReport, NodeSurvey, StepName, StepState};
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
@@ -292,5 +334,73 @@ mod tests {
         }
         let outcome = following.report(at(31), &Typical::new()).outcome;
         assert!(matches!(outcome, Outcome::NotActedOn(_)), "{outcome:?}");
+    }
+
+    fn nodes(versions: &[&str]) -> Inspection {
+        let nodes = versions.iter().enumerate();
+        let nodes = nodes.map(|(number, version)| NodeReport {
+            name: format!("shop-{number}"),
+            version: (*version).to_owned(),
+            is_ready: true,
+            ..NodeReport::default()
+        });
+        Inspection {
+            is_api_ready: Some(true),
+            nodes: Ok(NodeSurvey {
+                nodes: nodes.collect(),
+                is_complete: true,
+                note: None,
+            }),
+        }
+    }
+
+    #[test]
+    fn an_upgrade_of_all_nodes_ends_when_the_last_one_has_the_version() {
+        let before = model("CREATE_COMPLETE");
+        let followed = Followed::Change {
+            operation: Request::Upgrade,
+            before: Mark::of(&before),
+            goal: Goal::Template("newer".to_owned()),
+        };
+        let versions = VersionChange {
+            from: "v1.31.0".parse().unwrap(),
+            to: "v1.32.0".parse().unwrap(),
+            is_of_all_nodes: true,
+        };
+        let upgrade = Following::change(followed, before.driver.family, at(0));
+        let mut upgrade = upgrade.with_versions(Some(versions));
+        assert_eq!(upgrade.target_version(), Some(versions.to));
+        // some drivers report the end while nodes are still being replaced
+        let done = Cluster {
+            template: "newer".to_owned(),
+            ..model("UPDATE_COMPLETE")
+        };
+        let found = nodes(&["v1.32.0", "v1.31.0"]);
+        upgrade.look_inside(Some(&done), Some(&[]), Some(&found), at(5));
+        assert!(!upgrade.is_over(at(5)) && upgrade.is_about_nodes(at(5)));
+        let found = nodes(&["v1.32.0", "v1.32.0"]);
+        upgrade.look_inside(Some(&done), Some(&[]), Some(&found), at(9));
+        assert!(upgrade.is_over(at(9)) && !upgrade.is_about_nodes(at(9)));
+    }
+
+    #[test]
+    fn the_control_plane_of_a_creation_is_made_when_its_api_server_is_ready() {
+        let creating = model("CREATE_IN_PROGRESS");
+        let mut creation = Following::next(None, &creating, None, at(0)).unwrap();
+        let found = Inspection {
+            is_api_ready: Some(true),
+            nodes: Err("The nodes are not readable.".to_owned()),
+        };
+        let control_plane = |creation: &Following| {
+            let report = creation.report(at(9), &Typical::new());
+            let mut steps = report.steps.into_iter();
+            steps.find(|step| step.name == StepName::ControlPlane)
+        };
+        creation.look(Some(&creating), Some(&[]), at(1));
+        let state = control_plane(&creation).unwrap().state;
+        assert!(!matches!(state, StepState::Done { .. }), "{state:?}");
+        creation.look_inside(Some(&creating), Some(&[]), Some(&found), at(2));
+        let state = control_plane(&creation).unwrap().state;
+        assert!(matches!(state, StepState::Done { .. }), "{state:?}");
     }
 }

@@ -55,11 +55,17 @@ fn nodes_are_counted_only_where_all_are_known() {
     let change = VersionChange {
         from: version(33),
         to: version(34),
+        is_of_all_nodes: true,
     };
     let mut found = survey(&[34, 33, 33]);
     found.nodes[2].is_ready = false;
     let expected = Nodes::new(2, 3).during_upgrade(change.from, change.to, [change.to]);
     assert_eq!(found.counts(Some(9), Some(change)), Some(expected));
+    let of_some = VersionChange {
+        is_of_all_nodes: false,
+        ..change
+    };
+    assert_eq!(found.counts(None, Some(of_some)), Some(Nodes::new(2, 3)));
     // a creation has fewer nodes than it is to have
     assert_eq!(found.counts(Some(9), None), Some(Nodes::new(2, 9)));
     assert_eq!(found.counts(None, None), Some(Nodes::new(2, 3)));

@@ -1,11 +1,20 @@
 //! What is known about a followed cluster, and who may see it.
-use super::super::{error, following::Following, pace, pace::Circumstances, viewer::Viewer, words};
+use super::super::{
+    error,
+    following::Following,
+    inspector::{Inspector, Lender},
+    pace,
+    pace::Circumstances,
+    viewer::Viewer,
+    words,
+};
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::inside::Inspection;
 use portico_domain::panel::lifecycle::PlannedStep;
 use portico_lifecycle::{
     driver::{Cloud, Family},
     model::{Cluster, NodeGroup},
-    progress::Followed,
+    progress::{Followed, VersionChange},
 };
 use portico_openstack::{
     magnum::{self, ClusterTemplate},
@@ -28,6 +37,14 @@ const GROUPS_AGE: u32 = 10;
 /// The same while nothing runs: only a group of which Magnum does not report a change is read later.
 const SETTLED_GROUPS_AGE: u32 = 60;
 
+/// How long nodes are not read again.
+const NODES_AGE: u32 = 5;
+/// The same after the cluster's API server did not return them.
+const UNREAD_NODES_AGE: u32 = 20;
+
+/// Age from which nodes are not shown any more.
+const INSPECTION_AGE: u32 = 60;
+
 /// What the pages show of a cluster.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -38,6 +55,9 @@ pub struct View {
     pub following: Option<Following>,
     pub remaining: Vec<PlannedStep>,
     pub cloud: Option<Cloud>,
+    /// What the cluster's own API has returned with the rights of a viewer: only for those who may read it
+    /// themselves.
+    pub inspection: Option<Arc<Inspection>>,
     /// Whether Magnum no longer has it.
     pub is_gone: bool,
     /// When Magnum last answered.
@@ -65,7 +85,7 @@ pub(super) struct Seen {
     pub template: Option<Arc<ClusterTemplate>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct State {
     /// `None`: Magnum has not returned it yet.
     pub seen: Option<Seen>,
@@ -76,6 +96,9 @@ pub(super) struct State {
     following: Option<Following>,
     remaining: Vec<PlannedStep>,
     cloud: Option<Cloud>,
+    /// What was lent last, and when.
+    lender: Option<(Lender, Instant)>,
+    inspection: Option<(Arc<Inspection>, Instant)>,
     is_gone: bool,
     observed_at: Option<Timestamp>,
     /// When Magnum was last asked.
@@ -162,8 +185,17 @@ impl State {
     }
 
     /// Follows another change than a creation or a deletion.
-    pub fn accept_change(&mut self, followed: Followed, family: Family, at: Timestamp) {
-        self.following = Some(Following::change(followed, family, at));
+    pub fn accept_change(
+        &mut self,
+        followed: Followed,
+        family: Family,
+        versions: Option<VersionChange>,
+        at: Timestamp,
+    ) {
+        let following = Following::change(followed, family, at);
+        self.following = Some(following.with_versions(versions));
+        // nodes of an earlier operation
+        self.inspection = None;
         self.look_at_once();
     }
 
@@ -189,8 +221,49 @@ impl State {
         !(is_same && is_young)
     }
 
+    /// Takes what a viewer lends for reads of the cluster's own API. What reads more is used as long as its
+    /// viewer looks.
+    pub fn lend(&mut self, lender: Lender, second: Duration) {
+        let is_better = self.lender.as_ref().is_some_and(|(known, at)| {
+            known.reads_budgets && !lender.reads_budgets && at.elapsed() < second * MAX_AGE
+        });
+        if !is_better {
+            self.lender = Some((lender, Instant::now()));
+        }
+    }
+
+    /// Returns with what the cluster's own API is to be read now; `None`: it is not. It is read only while an
+    /// operation runs or has failed, and a viewer looks who may read it.
+    pub fn inspector(&self, second: Duration, now: Timestamp) -> Option<Arc<dyn Inspector>> {
+        let is_of_interest = self
+            .following
+            .as_ref()
+            .is_some_and(|one| one.is_about_nodes(now));
+        let is_young = self.inspection.as_ref().is_some_and(|(known, at)| {
+            let age = match known.nodes {
+                Ok(_) => NODES_AGE,
+                Err(_) => UNREAD_NODES_AGE,
+            };
+            at.elapsed() < second * age
+        });
+        let lender = self.lender.as_ref().filter(|(_, at)| {
+            is_of_interest && !is_young && at.elapsed() < second * MAX_AGE
+        });
+        lender.map(|(lender, _)| Arc::clone(&lender.inspector))
+    }
+
+    /// Notes what the cluster's own API has returned.
+    pub fn note_inspection(&mut self, inspection: Inspection) {
+        self.inspection = Some((Arc::new(inspection), Instant::now()));
+    }
+
     /// Takes an answer; returns the operation if the answer is its end.
-    pub fn observe(&mut self, seen: Seen, details: Details, now: Timestamp) -> Option<&Following> {
+    pub fn observe(
+        &mut self,
+        (seen, details): (Seen, Details),
+        second: Duration,
+        now: Timestamp,
+    ) -> Option<&Following> {
         self.answered(now);
         self.is_gone = false;
         if let Some(groups) = details.groups {
@@ -211,8 +284,11 @@ impl State {
         self.following = Following::next(current, &seen.model, timeout, now);
         // without a complete list, a group that it lacks may exist
         let groups = self.groups_read.map(|_| self.groups.as_slice());
+        let inside = self.inspection.as_ref();
+        let inside = inside.filter(|(_, at)| at.elapsed() < second * MAX_AGE);
+        let inside = inside.map(|(inside, _)| inside.as_ref());
         if let Some(following) = &mut self.following {
-            following.look(Some(&seen.model), groups, now);
+            following.look_inside(Some(&seen.model), groups, inside, now);
         }
         self.seen = Some(seen);
         let following = self.following.as_ref();
@@ -298,6 +374,11 @@ impl State {
         }
     }
 
+    fn recent_inspection(&self, limit: Duration) -> Option<Arc<Inspection>> {
+        let (known, at) = self.inspection.as_ref()?;
+        (at.elapsed() < limit).then(|| Arc::clone(known))
+    }
+
     /// Returns what the pages show; `None` if nothing is known.
     pub fn view(&self, second: Duration) -> Option<View> {
         let seen = self.seen.as_ref().or(self.requested.as_ref())?;
@@ -310,6 +391,7 @@ impl State {
             following: self.following.clone(),
             remaining: self.remaining.clone(),
             cloud: self.cloud,
+            inspection: self.recent_inspection(second * INSPECTION_AGE),
             is_gone: self.is_gone,
             observed_at: self.observed_at?,
             outdated: self.outage.clone(),
