@@ -1,8 +1,6 @@
 //! Access to the cloud's Magnum and the services beside it: what all requests share. It holds no token;
 //! each call takes the token of the user who acts.
-use super::{
-    attempts::Attempts, error, feeds::Feeds, inspector::Permission, viewer::Viewer,
-};
+use super::{attempts::Attempts, error, feeds::Feeds, inspector::Permission, viewer::Viewer};
 use crate::{
     caller::Caller,
     config::{enrolment::EnrolmentConfig, magnum::MagnumRoles},

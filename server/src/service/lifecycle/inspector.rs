@@ -66,9 +66,7 @@ pub async fn permission(
         match asked {
             Ok(Ok(lender)) => Permission::Granted(lender),
             Ok(Err(reason)) => Permission::NotChecked(reason),
-            Err(_) => {
-                Permission::NotChecked("The API server did not respond in time.".to_owned())
-            }
+            Err(_) => Permission::NotChecked("The API server did not respond in time.".to_owned()),
         }
     };
     access.inspectable.get_with((cluster, user), asked).await

@@ -73,10 +73,7 @@ fn table(survey: &NodeSurvey, to: Option<KubernetesVersion>, reads_budgets: bool
         ));
     }
     if nodes.len() > MAX_ROWS {
-        notes.push(format!(
-            "{MAX_ROWS} of {} nodes are shown.",
-            nodes.len()
-        ));
+        notes.push(format!("{MAX_ROWS} of {} nodes are shown.", nodes.len()));
         nodes.truncate(MAX_ROWS);
     }
     let is_cordoned = survey.nodes.iter().any(|node| node.is_cordoned);

@@ -4,7 +4,9 @@ use crate::{
     error::UiError,
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, UpgradeOptions, UpgradeReview, UpgradeSelection};
+use portico_domain::panel::lifecycle::{
+    ChangeOutcome, UpgradeOptions, UpgradeReview, UpgradeSelection,
+};
 use uuid::Uuid;
 
 /// `Copy`.
@@ -79,8 +81,7 @@ impl UpgradeForm {
     /// size is not a number. Tracks.
     fn chosen(self) -> Option<(Uuid, UpgradeSelection)> {
         let batch = self.batch.with(|text| batch_size(text));
-        self.target
-            .with(|target| chosen(target, batch.ok()?))
+        self.target.with(|target| chosen(target, batch.ok()?))
     }
 
     /// Returns what is wrong with the batch size, as a sentence. Tracks.

@@ -163,9 +163,15 @@ fn choices(options: &UpgradeOptions) -> Vec<Choice> {
     let template = &options.template;
     let groups = options.groups.iter().map(|group| {
         let value = format!("{}/{group}", template.id);
-        Choice::new(value, format!("Only the node group {group}, to {}", template.name))
+        Choice::new(
+            value,
+            format!("Only the node group {group}, to {}", template.name),
+        )
     });
-    let offered = options.targets.iter().filter(|target| target.refusal.is_none());
+    let offered = options
+        .targets
+        .iter()
+        .filter(|target| target.refusal.is_none());
     let offered = offered.map(|target| {
         let label = match &target.version {
             Some(version) => format!("{} ({version})", target.name),

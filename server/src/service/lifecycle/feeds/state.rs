@@ -246,9 +246,10 @@ impl State {
             };
             at.elapsed() < second * age
         });
-        let lender = self.lender.as_ref().filter(|(_, at)| {
-            is_of_interest && !is_young && at.elapsed() < second * MAX_AGE
-        });
+        let lender = self
+            .lender
+            .as_ref()
+            .filter(|(_, at)| is_of_interest && !is_young && at.elapsed() < second * MAX_AGE);
         lender.map(|(lender, _)| Arc::clone(&lender.inspector))
     }
 

@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use portico_cluster_operations::{
     Clients,
     certificate::Certificate,
-    mapping,
     inside::Inside,
+    mapping,
     upgrades::{self, Present},
 };
 use portico_domain::panel::lifecycle::UpgradeTarget;
@@ -203,9 +203,7 @@ async fn certificate_days(
         Err(error) => return Reading::NotChecked(error::message(&error)),
     };
     match Certificate::read(&pem) {
-        Ok(certificate) => {
-            Reading::Known(certificate.days_left(Timestamp::now().as_second()))
-        }
+        Ok(certificate) => Reading::Known(certificate.days_left(Timestamp::now().as_second())),
         Err(error) => Reading::NotChecked(error::sentence(&error.to_string())),
     }
 }

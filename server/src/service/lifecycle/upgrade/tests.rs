@@ -224,7 +224,8 @@ fn with_groups(request: &Received) -> Option<Answer> {
                "node_count": 2, "min_node_count": 0, "max_node_count": null,
                "status": "CREATE_COMPLETE", "flavor_id": "m1.small"})
     };
-    let groups = || json!({"nodegroups": [group(1, "default-worker", true), group(2, "gpu", false)]});
+    let groups =
+        || json!({"nodegroups": [group(1, "default-worker", true), group(2, "gpu", false)]});
     let own = || template(TEMPLATE, "k8s-1.31", "v1.31.0", "k8s_other");
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", "clustertemplates/detail") => {
@@ -258,10 +259,17 @@ async fn a_single_group_and_a_batch_size_are_sent_where_the_driver_heeds_them() 
     let chosen = Some((own, &choice));
     let read = read(&magnum.clients, &ada, CLUSTER, chosen, &inside).await;
     let review = read.unwrap().review.unwrap();
-    assert!(review.effect.contains("node group gpu"), "{}", review.effect);
+    assert!(
+        review.effect.contains("node group gpu"),
+        "{}",
+        review.effect
+    );
     assert_eq!(review.selection.group.as_deref(), Some("gpu"));
     assert!(review.labels.is_empty());
-    assert!(review.can_be_sent(&found.upgrade, "shop", "shop"), "{review:?}");
+    assert!(
+        review.can_be_sent(&found.upgrade, "shop", "shop"),
+        "{review:?}"
+    );
     // Magnum upgrades a group only to the template of its cluster
     let clients = &magnum.clients;
     let refused = send(clients, &ada, CLUSTER, (NEXT, &choice), "shop").await;
