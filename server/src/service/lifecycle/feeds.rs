@@ -1,5 +1,6 @@
 //! The clusters that are followed in this process: one poller for all viewers of a cluster.
 mod feed;
+mod nodes;
 mod state;
 #[cfg(test)]
 mod tests;

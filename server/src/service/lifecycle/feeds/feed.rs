@@ -142,7 +142,7 @@ impl Feed {
     /// Takes what a viewer lends for reads of the cluster's own API.
     pub fn lend(&self, lender: Lender) {
         let second = self.shared.second;
-        self.state.lock().lend(lender, second);
+        self.state.lock().nodes.lend(lender, second);
     }
 
     /// Reads the cluster's own API, if that is due.
@@ -281,7 +281,7 @@ impl Feed {
         let durations = &self.shared.durations;
         let mut state = self.state.lock();
         if let Some(inspection) = inspection {
-            state.note_inspection(inspection);
+            state.nodes.note(inspection);
         }
         let Some(ended) = state.observe((seen, details), self.shared.second, now) else {
             return;

@@ -1,8 +1,9 @@
 //! What is known about a followed cluster, and who may see it.
+use super::nodes::Nodes;
 use super::super::{
     error,
     following::Following,
-    inspector::{Inspector, Lender},
+    inspector::Inspector,
     pace,
     pace::Circumstances,
     viewer::Viewer,
@@ -36,14 +37,6 @@ const MAX_AGE: u32 = 20;
 const GROUPS_AGE: u32 = 10;
 /// The same while nothing runs: only a group of which Magnum does not report a change is read later.
 const SETTLED_GROUPS_AGE: u32 = 60;
-
-/// How long nodes are not read again.
-const NODES_AGE: u32 = 5;
-/// The same after the cluster's API server did not return them.
-const UNREAD_NODES_AGE: u32 = 20;
-
-/// Age from which nodes are not shown any more.
-const INSPECTION_AGE: u32 = 60;
 
 /// What the pages show of a cluster.
 #[derive(Clone, Debug)]
@@ -96,9 +89,8 @@ pub(super) struct State {
     following: Option<Following>,
     remaining: Vec<PlannedStep>,
     cloud: Option<Cloud>,
-    /// What was lent last, and when.
-    lender: Option<(Lender, Instant)>,
-    inspection: Option<(Arc<Inspection>, Instant)>,
+    /// The nodes, during an operation.
+    pub nodes: Nodes,
     is_gone: bool,
     observed_at: Option<Timestamp>,
     /// When Magnum was last asked.
@@ -195,7 +187,7 @@ impl State {
         let following = Following::change(followed, family, at);
         self.following = Some(following.with_versions(versions));
         // nodes of an earlier operation
-        self.inspection = None;
+        self.nodes.forget();
         self.look_at_once();
     }
 
@@ -221,41 +213,12 @@ impl State {
         !(is_same && is_young)
     }
 
-    /// Takes what a viewer lends for reads of the cluster's own API. What reads more is used as long as its
-    /// viewer looks.
-    pub fn lend(&mut self, lender: Lender, second: Duration) {
-        let is_better = self.lender.as_ref().is_some_and(|(known, at)| {
-            known.reads_budgets && !lender.reads_budgets && at.elapsed() < second * MAX_AGE
-        });
-        if !is_better {
-            self.lender = Some((lender, Instant::now()));
-        }
-    }
-
     /// Returns with what the cluster's own API is to be read now; `None`: it is not. It is read only while an
     /// operation runs or has failed, and a viewer looks who may read it.
     pub fn inspector(&self, second: Duration, now: Timestamp) -> Option<Arc<dyn Inspector>> {
-        let is_of_interest = self
-            .following
-            .as_ref()
-            .is_some_and(|one| one.is_about_nodes(now));
-        let is_young = self.inspection.as_ref().is_some_and(|(known, at)| {
-            let age = match known.nodes {
-                Ok(_) => NODES_AGE,
-                Err(_) => UNREAD_NODES_AGE,
-            };
-            at.elapsed() < second * age
-        });
-        let lender = self
-            .lender
-            .as_ref()
-            .filter(|(_, at)| is_of_interest && !is_young && at.elapsed() < second * MAX_AGE);
-        lender.map(|(lender, _)| Arc::clone(&lender.inspector))
-    }
-
-    /// Notes what the cluster's own API has returned.
-    pub fn note_inspection(&mut self, inspection: Inspection) {
-        self.inspection = Some((Arc::new(inspection), Instant::now()));
+        let following = self.following.as_ref();
+        let is_of_interest = following.is_some_and(|one| one.is_about_nodes(now));
+        self.nodes.inspector(second).filter(|_| is_of_interest)
     }
 
     /// Takes an answer; returns the operation if the answer is its end.
@@ -285,11 +248,9 @@ impl State {
         self.following = Following::next(current, &seen.model, timeout, now);
         // without a complete list, a group that it lacks may exist
         let groups = self.groups_read.map(|_| self.groups.as_slice());
-        let inside = self.inspection.as_ref();
-        let inside = inside.filter(|(_, at)| at.elapsed() < second * MAX_AGE);
-        let inside = inside.map(|(inside, _)| inside.as_ref());
+        let inside = self.nodes.recent(second * MAX_AGE);
         if let Some(following) = &mut self.following {
-            following.look_inside(Some(&seen.model), groups, inside, now);
+            following.look_inside(Some(&seen.model), groups, inside.as_deref(), now);
         }
         self.seen = Some(seen);
         let following = self.following.as_ref();
@@ -375,11 +336,6 @@ impl State {
         }
     }
 
-    fn recent_inspection(&self, limit: Duration) -> Option<Arc<Inspection>> {
-        let (known, at) = self.inspection.as_ref()?;
-        (at.elapsed() < limit).then(|| Arc::clone(known))
-    }
-
     /// Returns what the pages show; `None` if nothing is known.
     pub fn view(&self, second: Duration) -> Option<View> {
         let seen = self.seen.as_ref().or(self.requested.as_ref())?;
@@ -392,7 +348,7 @@ impl State {
             following: self.following.clone(),
             remaining: self.remaining.clone(),
             cloud: self.cloud,
-            inspection: self.recent_inspection(second * INSPECTION_AGE),
+            inspection: self.nodes.shown(second),
             is_gone: self.is_gone,
             observed_at: self.observed_at?,
             outdated: self.outage.clone(),
