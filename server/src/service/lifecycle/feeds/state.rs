@@ -1,14 +1,9 @@
 //! What is known about a followed cluster, and who may see it.
-use super::nodes::Nodes;
 use super::super::{
-    error,
-    following::Following,
-    inspector::Inspector,
-    pace,
-    pace::Circumstances,
-    viewer::Viewer,
+    error, following::Following, inspector::Inspector, pace, pace::Circumstances, viewer::Viewer,
     words,
 };
+use super::nodes::Nodes;
 use jiff::{SignedDuration, Timestamp};
 use portico_cluster_operations::inside::Inspection;
 use portico_domain::panel::lifecycle::PlannedStep;

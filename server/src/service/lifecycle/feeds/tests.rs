@@ -228,7 +228,14 @@ async fn the_nodes_of_a_running_operation_are_read_by_the_one_poller() {
     let api = Arc::new(OwnApi::default());
     feeds.look(&ada, CLUSTER).await.unwrap();
     // without a viewer who may list the nodes, they are not read
-    assert!(feeds.look(&bob, CLUSTER).await.unwrap().inspection.is_none());
+    assert!(
+        feeds
+            .look(&bob, CLUSTER)
+            .await
+            .unwrap()
+            .inspection
+            .is_none()
+    );
     let started = Instant::now();
     while started.elapsed() < SECOND * 40 {
         for viewer in [&ada, &bob] {
