@@ -231,6 +231,7 @@ async fn settle(
         name: target.cluster.name.clone(),
         family: target.cluster.driver.family,
         followed,
+        versions: None,
         since: Timestamp::now(),
         timeout,
         has_json_lines: false,
