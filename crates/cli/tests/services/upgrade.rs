@@ -164,49 +164,51 @@ async fn case_37_the_journal_has_both_versions_and_both_templates_of_an_upgrade(
     .await;
 }
 
-/// Runs kubectl with the certificate of the cluster's creator.
-async fn kubectl(tenant: &Tenant, file: &str, words: &[&str]) -> String {
+/// Runs kubectl with the certificate of the cluster's creator; returns what it has printed, or why it failed.
+async fn kubectl(tenant: &Tenant, file: &str, words: &[&str]) -> Result<String, String> {
     let program = tenant.env.get("KUBECTL").unwrap();
     let mut command = tenant.person.command(Path::new(program));
     command.args(["--kubeconfig", file]).args(words);
     let output = command.output().await.unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{words:?}: {error}");
-    String::from_utf8(output.stdout).unwrap()
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    match output.status.success() {
+        true => Ok(text(output.stdout)),
+        false => Err(text(output.stderr)),
+    }
 }
 
-/// A budget that permits no disruption; the local cluster has no controller that would count it.
 const BUDGET: &str = r#"{"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget",
 "metadata": {"name": "web", "namespace": "default"},
 "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}}"#;
 const POD: &str = r#"{"apiVersion": "v1", "kind": "Pod",
-"metadata": {"name": "cache", "namespace": "default"},
+"metadata": {"name": "cache", "namespace": "default", "labels": {"app": "web"}},
 "spec": {"automountServiceAccountToken": false, "containers": [{"name": "c", "image": "none"}],
 "volumes": [{"name": "data", "emptyDir": {}}]}}"#;
 
-/// Makes a budget that permits no disruption and a pod with local data, and requests an API that newer
+/// Makes a pod with local data and a budget that permits no disruption of it, and requests an API that newer
 /// versions do not have.
 async fn fill(tenant: &Tenant, file: &str) {
     let write = |name: &str, text: &str| {
         let path = tenant.person.write(name, text).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    let budget = write("budget.json", BUDGET);
-    kubectl(tenant, file, &["create", "-f", &budget]).await;
-    let made = kubectl(tenant, file, &["get", "pdb", "web", "-o", "json"]).await;
-    let mut made: Value = serde_json::from_str(&made).unwrap();
-    made["status"] = serde_json::json!({"disruptionsAllowed": 0, "currentHealthy": 1,
-                                        "desiredHealthy": 1, "expectedPods": 1});
-    let counted = write("counted.json", &made.to_string());
-    let path = "/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets/web/status";
-    kubectl(tenant, file, &["replace", "--raw", path, "-f", &counted]).await;
+    let deadline = Instant::now() + PATIENCE;
     let pod = write("pod.json", POD);
-    // without a controller manager no namespace has a service account
-    let account = ["create", "serviceaccount", "default"];
-    kubectl(tenant, file, &account).await;
-    kubectl(tenant, file, &["create", "-f", &pod]).await;
+    // the service account of the namespace is made first
+    while let Err(error) = kubectl(tenant, file, &["create", "-f", &pod]).await {
+        assert!(Instant::now() < deadline, "{error}");
+        sleep(PAUSE).await;
+    }
+    let budget = write("budget.json", BUDGET);
+    let made = kubectl(tenant, file, &["create", "-f", &budget]).await;
+    made.unwrap();
+    let words = ["get", "pdb", "web", "-o", "jsonpath={.status.expectedPods}"];
+    while kubectl(tenant, file, &words).await.unwrap() != "1" {
+        assert!(Instant::now() < deadline, "the budget is not counted");
+        sleep(PAUSE).await;
+    }
     let old = ["get", "--raw", "/apis/extensions/v1beta1/ingresses"];
-    kubectl(tenant, file, &old).await;
+    kubectl(tenant, file, &old).await.unwrap();
 }
 
 #[tokio::test]
