@@ -211,6 +211,19 @@ async fn fill(tenant: &Tenant, file: &str) {
     kubectl(tenant, file, &old).await.unwrap();
 }
 
+/// Returns the nodes that the page of a cluster shows during an operation.
+async fn nodes_of_page(panel: &mut Panel, made: &Cluster) -> Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let progress = panel.progress(made.uuid).await;
+        if progress["nodes"]["known"].is_object() {
+            return progress["nodes"]["known"].clone();
+        }
+        assert!(Instant::now() < deadline, "{}", progress["nodes"]);
+        sleep(PAUSE / 2).await;
+    }
+}
+
 #[tokio::test]
 async fn case_38_the_plan_names_what_holds_up_an_upgrade_inside_of_a_cluster_that_answers() {
     Tenant::run(|tenant| async move {
@@ -226,7 +239,15 @@ async fn case_38_the_plan_names_what_holds_up_an_upgrade_inside_of_a_cluster_tha
             "--keypair",
             "ops",
         ];
-        let more = ["--workers", "1", "--wait", "--timeout", "120s"];
+        let more = [
+            "--workers",
+            "1",
+            "--wait",
+            "--timeout",
+            "120s",
+            "--set",
+            "sim_seconds=15",
+        ];
         let words: Vec<_> = words.iter().chain(&more).copied().collect();
         let ran = tenant.cluster(&words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
@@ -270,6 +291,14 @@ async fn case_38_the_plan_names_what_holds_up_an_upgrade_inside_of_a_cluster_tha
         ] {
             assert!(out.contains(text), "{text}: {out}");
         }
+        // while it is resized, the command and the page read its nodes with the user's rights
+        let words = ["resize", &name, "2", "--wait", "--timeout", "90s"];
+        let nodes = nodes_of_page(&mut panel, &made);
+        let (ran, nodes) = tokio::join!(tenant.cluster(&words), nodes);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("nodes are ready"), "{}", ran.err);
+        assert_eq!(nodes["nodes"][0]["version"], "v1.20.2", "{nodes}");
+        assert!(nodes["summary"].is_string(), "{nodes}");
         let words = ["delete", &name, "--yes", "--wait", "--timeout", "60s"];
         assert_eq!(tenant.cluster(&words).await.code, 0);
         assert!(panel.remove_record(made.uuid).await);
