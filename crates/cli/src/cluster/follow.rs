@@ -10,8 +10,9 @@ use portico_lifecycle::driver::Family;
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_lifecycle::progress::{
     Followed, Outcome, Progress, ProgressReport, Snapshot, StepReport, StepState, Typical,
-    VersionChange, poll_interval,
+    poll_interval,
 };
+use portico_lifecycle::version::VersionChange;
 use portico_openstack::rest::{self, ErrorKind};
 use serde_json::json;
 use std::collections::BTreeMap;

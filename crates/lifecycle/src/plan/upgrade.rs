@@ -4,8 +4,7 @@ use crate::{
     capabilities::{Feature, capability},
     driver::{Cloud, Family},
     model::{Cluster, NodeGroup, Template},
-    progress::VersionChange,
-    version::{KubernetesVersion, Move},
+    version::{KubernetesVersion, Move, VersionChange},
 };
 
 /// What of a cluster is upgraded, and how many nodes are replaced at once.

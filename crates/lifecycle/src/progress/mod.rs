@@ -18,7 +18,7 @@ pub use nodes::Nodes;
 pub use outcome::Outcome;
 pub use report::{ProgressReport, StepReport, StepState, Typical};
 pub use steps::StepName;
-pub use survey::{NodeReport, NodeSurvey, VersionChange};
+pub use survey::{NodeReport, NodeSurvey};
 
 use crate::{
     driver::Family,

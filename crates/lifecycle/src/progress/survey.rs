@@ -1,15 +1,6 @@
 //! The nodes of a cluster while it is created or changed, each with its version.
 use super::Nodes;
-use crate::version::KubernetesVersion;
-
-/// The versions before and after an upgrade.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VersionChange {
-    pub from: KubernetesVersion,
-    pub to: KubernetesVersion,
-    /// Whether all nodes get the new version; else node groups stay as they are.
-    pub is_of_all_nodes: bool,
-}
+use crate::version::{KubernetesVersion, VersionChange};
 
 /// One node, as the cluster's own API reports it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -14,10 +14,7 @@ use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
-use portico_lifecycle::{
-    driver::Family,
-    progress::{Followed, VersionChange},
-};
+use portico_lifecycle::{driver::Family, progress::Followed, version::VersionChange};
 use portico_openstack::rest::Error;
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;

@@ -8,12 +8,10 @@ use portico_domain::panel::lifecycle::Operation;
 use portico_lifecycle::{
     driver::Family,
     model::{Cluster, NodeGroup},
-    progress::{
-        Followed, Goal, Mark, Outcome, Progress, ProgressReport, Snapshot, Typical, VersionChange,
-    },
+    progress::{Followed, Goal, Mark, Outcome, Progress, ProgressReport, Snapshot, Typical},
     spec::DEFAULT_CREATE_TIMEOUT_MINUTES,
     status::{Activity, Operation as Request, Phase, Status},
-    version::KubernetesVersion,
+    version::{KubernetesVersion, VersionChange},
 };
 
 /// An operation and its course.

@@ -1,7 +1,7 @@
 //! The nodes of a cluster during an operation.
 use crate::{
-    progress::{NodeReport, NodeSurvey, Nodes, VersionChange},
-    version::KubernetesVersion,
+    progress::{NodeReport, NodeSurvey, Nodes},
+    version::{KubernetesVersion, VersionChange},
 };
 
 fn version(minor: u16) -> KubernetesVersion {

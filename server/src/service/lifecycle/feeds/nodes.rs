@@ -36,7 +36,9 @@ impl Nodes {
 
     /// Returns with what the nodes are to be read now; `None`: they are young enough, or no viewer who may
     /// list them has asked recently.
-    pub fn inspector(&self, second: Duration) -> Option<Arc<dyn Inspector>> {
+    pub fn inspector(&mut self, second: Duration) -> Option<Arc<dyn Inspector>> {
+        // a token is not held longer than its user looks
+        self.lender.take_if(|(_, at)| at.elapsed() >= second * LENT);
         let is_young = self.found.as_ref().is_some_and(|(found, at)| {
             let age = match found.nodes {
                 Ok(_) => NODES_AGE,
@@ -44,8 +46,7 @@ impl Nodes {
             };
             at.elapsed() < second * age
         });
-        let lender = self.lender.as_ref();
-        let lender = lender.filter(|(_, at)| !is_young && at.elapsed() < second * LENT);
+        let lender = self.lender.as_ref().filter(|_| !is_young);
         lender.map(|(lender, _)| Arc::clone(&lender.inspector))
     }
 

@@ -10,7 +10,8 @@ use portico_domain::panel::lifecycle::PlannedStep;
 use portico_lifecycle::{
     driver::{Cloud, Family},
     model::{Cluster, NodeGroup},
-    progress::{Followed, VersionChange},
+    progress::Followed,
+    version::VersionChange,
 };
 use portico_openstack::{
     magnum::{self, ClusterTemplate},
@@ -210,7 +211,7 @@ impl State {
 
     /// Returns with what the cluster's own API is to be read now; `None`: it is not. It is read only while an
     /// operation runs or has failed, and a viewer looks who may read it.
-    pub fn inspector(&self, second: Duration, now: Timestamp) -> Option<Arc<dyn Inspector>> {
+    pub fn inspector(&mut self, second: Duration, now: Timestamp) -> Option<Arc<dyn Inspector>> {
         let following = self.following.as_ref();
         let is_of_interest = following.is_some_and(|one| one.is_about_nodes(now));
         self.nodes.inspector(second).filter(|_| is_of_interest)
