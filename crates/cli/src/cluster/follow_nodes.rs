@@ -77,9 +77,7 @@ impl FollowedNodes {
         if self.importance.is_none() || !is_due {
             return;
         }
-        let read = tokio::time::timeout(PATIENCE, self.read(connection)).await;
-        let found = read
-            .unwrap_or_else(|_| Inspection::not_checked("The API server did not respond in time."));
+        let found = self.read(connection).await;
         let pause = if found.nodes.is_ok() {
             PAUSE
         } else {
@@ -104,10 +102,13 @@ impl FollowedNodes {
         let Some(api) = &self.api else {
             return unread("there is no client for the API server".to_owned());
         };
-        match api.authorized().await {
-            Ok(api) => inspect(&api).await,
-            Err(error) => unread(error.to_string()),
-        }
+        let api = match api.authorized().await {
+            Ok(api) => api,
+            Err(error) => return unread(error.to_string()),
+        };
+        // only this part: a session that is being renewed must not be interrupted
+        let read = tokio::time::timeout(PATIENCE, inspect(&api)).await;
+        read.unwrap_or_else(|_| Inspection::not_checked("The API server did not respond in time."))
     }
 
     /// Returns whether the API server is ready; `None`: not known.

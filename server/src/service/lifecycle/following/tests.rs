@@ -2,7 +2,6 @@
 use super::*;
 use crate::service::lifecycle::fixtures::model;
 use portico_lifecycle::progress::{NodeReport, NodeSurvey, StepName, StepState};
-use portico_lifecycle::version::VersionChange;
 
 fn at(second: i64) -> Timestamp {
     Timestamp::from_second(1_800_000_000 + second).unwrap()
