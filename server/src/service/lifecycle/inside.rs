@@ -38,11 +38,7 @@ impl UserApi {
 
 impl ApiServer for UserApi {
     async fn json(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, ReadError> {
-        let mut parameters = Serializer::new(String::new());
-        for (name, value) in query {
-            parameters.append_pair(name, value);
-        }
-        let path = format!("{path}?{}", parameters.finish());
+        let path = with_query(path, query);
         self.0.get(&path).await.map_err(read_error)
     }
 
@@ -54,6 +50,13 @@ impl ApiServer for UserApi {
         let bytes = self.0.bytes(call).await.map_err(read_error)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// Returns a path with encoded parameters.
+fn with_query(path: &str, query: &[(&str, &str)]) -> String {
+    let mut parameters = Serializer::new(String::new());
+    parameters.extend_pairs(query);
+    format!("{path}?{}", parameters.finish())
 }
 
 fn read_error(error: KubeError) -> ReadError {
@@ -71,5 +74,29 @@ fn read_error(error: KubeError) -> ReadError {
         | KubeError::Invalid(_)
         | KubeError::Unconfigured(_)
         | KubeError::NoToken => ReadError::Refused(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_encoded() {
+        let query = [("fieldSelector", "spec.nodeName=shop-0"), ("limit", "500")];
+        assert_eq!(
+            with_query("/api/v1/pods", &query),
+            "/api/v1/pods?fieldSelector=spec.nodeName%3Dshop-0&limit=500"
+        );
+    }
+
+    #[test]
+    fn a_refusal_is_told_apart_from_an_outage() {
+        let missing = read_error(KubeError::NotFound(String::new()));
+        assert!(matches!(missing, ReadError::NotFound(_)));
+        let refused = read_error(KubeError::Unauthenticated);
+        assert!(matches!(refused, ReadError::Refused(_)));
+        let failed = read_error(KubeError::Timeout(4));
+        assert!(matches!(failed, ReadError::Failed(text) if text.ends_with('.')));
     }
 }
