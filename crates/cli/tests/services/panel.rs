@@ -2,6 +2,7 @@
 //! what its pages send.
 use crate::tenant::Tenant;
 use portico_domain::panel::lifecycle::EnrolmentOutcome;
+use portico_testkit::TestUser;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, RequestBuilder, Response, StatusCode};
 use secrecy::ExposeSecret as _;
@@ -29,6 +30,11 @@ pub struct Panel {
 impl Panel {
     /// Signs the member in with the form of the gateway, and opens the first page of the project.
     pub async fn sign_in(tenant: &Tenant) -> Self {
+        Self::sign_in_as(tenant, &tenant.member).await
+    }
+
+    /// Signs in another user with a role in the project.
+    pub async fn sign_in_as(tenant: &Tenant, user: &TestUser) -> Self {
         let mut client = Client::builder().redirect(Policy::none());
         if let Some(file) = tenant.env.optional("PORTICO_CA_FILE") {
             let pem = std::fs::read(file).unwrap();
@@ -46,8 +52,8 @@ impl Panel {
         let fields = [
             ("csrf_token", value(&form, "name=\"csrf_token\"", "value")),
             ("rd", value(&form, "name=\"rd\"", "value")),
-            ("name", tenant.member.name.as_str()),
-            ("password", tenant.member.password.expose_secret()),
+            ("name", user.name.as_str()),
+            ("password", user.password.expose_secret()),
             ("domain", "Default"),
         ];
         let request = panel

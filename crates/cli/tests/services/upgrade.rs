@@ -293,12 +293,19 @@ async fn case_38_the_plan_names_what_holds_up_an_upgrade_inside_of_a_cluster_tha
         }
         // while it is resized, the command and the page read its nodes with the user's rights
         let words = ["resize", &name, "2", "--wait", "--timeout", "90s"];
-        let nodes = nodes_of_page(&mut panel, &made);
-        let (ran, nodes) = tokio::join!(tenant.cluster(&words), nodes);
+        let stranger = tenant.user("member").await;
+        let mut other = Panel::sign_in_as(&tenant, &stranger).await;
+        let pages = async {
+            let nodes = nodes_of_page(&mut panel, &made).await;
+            // what is read with the rights of one user is not shown to one without them
+            (nodes, other.progress(made.uuid).await)
+        };
+        let (ran, (nodes, of_other)) = tokio::join!(tenant.cluster(&words), pages);
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(ran.err.contains("nodes are ready"), "{}", ran.err);
         assert_eq!(nodes["nodes"][0]["version"], "v1.20.2", "{nodes}");
         assert!(nodes["summary"].is_string(), "{nodes}");
+        assert!(of_other["nodes"]["not_checked"].is_string(), "{of_other}");
         let words = ["delete", &name, "--yes", "--wait", "--timeout", "60s"];
         assert_eq!(tenant.cluster(&words).await.code, 0);
         assert!(panel.remove_record(made.uuid).await);
