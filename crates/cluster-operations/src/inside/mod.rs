@@ -3,6 +3,7 @@
 //! means is here.
 mod deprecated;
 mod drain;
+mod namespaces;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -89,7 +90,7 @@ pub async fn read(api: &impl ApiServer) -> Inside {
     let (nodes, budgets, pods, metrics) = tokio::join!(
         list(api, NODES, &[]),
         budgets(api),
-        list(api, PODS, &[]),
+        namespaces::list(api, PODS),
         api.text("/metrics"),
     );
     Inside {
@@ -112,8 +113,8 @@ pub async fn read(api: &impl ApiServer) -> Inside {
 
 /// Returns the PodDisruptionBudgets of all namespaces.
 async fn budgets(api: &impl ApiServer) -> Result<List, ReadError> {
-    match list(api, BUDGETS, &[]).await {
-        Err(ReadError::NotFound(_)) => list(api, BETA_BUDGETS, &[]).await,
+    match namespaces::list(api, BUDGETS).await {
+        Err(ReadError::NotFound(_)) => namespaces::list(api, BETA_BUDGETS).await,
         found => found,
     }
 }

@@ -11,6 +11,8 @@ use std::sync::{Mutex, PoisonError};
 struct Answers {
     json: BTreeMap<&'static str, Value>,
     text: BTreeMap<&'static str, &'static str>,
+    /// Paths that the user may not read.
+    refused: Vec<&'static str>,
     /// Path and parameters of each request.
     asked: Mutex<Vec<String>>,
 }
@@ -45,6 +47,11 @@ fn missing() -> ReadError {
 impl ApiServer for Answers {
     async fn json(&self, path: &str, query: &[(&str, &str)]) -> Result<Value, ReadError> {
         self.note(format!("{path} {query:?}"));
+        if self.refused.iter().any(|refused| *refused == path) {
+            return Err(ReadError::Refused(
+                "Your roles do not permit it.".to_owned(),
+            ));
+        }
         self.json.get(path).cloned().ok_or_else(missing)
     }
 
@@ -101,6 +108,26 @@ async fn case_38_a_budget_without_a_permitted_disruption_delays_a_drain() {
         let inside = read(&Answers::default().with(path, budgets.clone())).await;
         assert_eq!(known(inside.blocking_budgets), ["shop/web"], "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_user_with_roles_in_each_namespace_gets_the_lists_of_all_of_them() {
+    let namespaces = json!([{"metadata": {"name": "shop"}}, {"metadata": {"name": "kube-system"}}]);
+    let of_shop = "/apis/policy/v1/namespaces/shop/poddisruptionbudgets";
+    let of_system = "/apis/policy/v1/namespaces/kube-system/poddisruptionbudgets";
+    let mut api = Answers::default()
+        .with("/api/v1/namespaces", namespaces)
+        .with(of_shop, json!([budget("web", 0, 1, &json!({}))]))
+        .with(of_system, json!([]));
+    api.refused = vec![BUDGETS, PODS];
+    let inside = read(&api).await;
+    assert_eq!(known(inside.blocking_budgets), ["shop/web"]);
+    // a namespace that is not readable could have what is looked for
+    api.refused.push(of_system);
+    let inside = read(&api).await;
+    let reason = "Your roles do not permit it.".to_owned();
+    assert_eq!(inside.blocking_budgets, Reading::NotChecked(reason));
+    assert!(matches!(inside.bare_pods, Reading::NotChecked(_)));
 }
 
 #[tokio::test]
