@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 /// not. What runs in the cluster is checked with your own access to it, as `validate` has it. Nodes are
 /// replaced one after another, and an upgrade cannot be stopped.
 #[derive(Args, Debug)]
-#[command(group = ArgGroup::new("upgraded").args(["to", "node_group"]).multiple(true), after_help = "\
+#[command(group(ArgGroup::new("upgraded").args(["to", "node_group"]).multiple(true)), after_help = "\
 Examples:
   portico cluster upgrade shop                            # the versions that are offered
   portico cluster upgrade shop --to v1.32 --plan          # the checks and what would change

@@ -63,9 +63,12 @@ fn row(node: NodeVersion) -> AnyView {
     } else {
         node.version
     };
-    let upgraded = node.is_upgraded.map(|is_upgraded| match is_upgraded {
-        true => view! { <Status tone=Tone::Ok text="New version" /> },
-        false => view! { <Status tone=Tone::Idle text="Old version" /> },
+    let upgraded = node.is_upgraded.map(|is_upgraded| {
+        let (tone, text) = match is_upgraded {
+            true => (Tone::Ok, "New version"),
+            false => (Tone::Idle, "Old version"),
+        };
+        view! { <Status tone text /> }
     });
     view! {
         <tr>
