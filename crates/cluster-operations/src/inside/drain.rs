@@ -2,17 +2,18 @@
 use super::workloads;
 use serde_json::Value;
 
-/// Returns the budgets that permit no disruption of a pod that is left on a node, as `namespace/name`.
+/// Returns which budgets select a pod that a drain evicts, as `namespace/name`; the budgets permit no
+/// disruption, and the pods are left on the node.
 pub fn holding_up(budgets: &[Value], pods_of_node: &[Value]) -> Vec<String> {
-    let budgets = budgets.iter().filter(|one| workloads::is_blocking(one));
-    let holding = budgets.filter(|budget| {
+    let holding = budgets.iter().filter(|budget| {
         let mut pods = pods_of_node.iter().filter(|pod| workloads::is_evicted(pod));
         pods.any(|pod| namespace(pod) == namespace(budget) && selects(budget, pod))
     });
-    workloads::shortened(holding.map(workloads::name).collect())
+    holding.map(workloads::name).collect()
 }
 
-fn namespace(object: &Value) -> Option<&str> {
+/// Returns the namespace of an object.
+pub fn namespace(object: &Value) -> Option<&str> {
     object
         .pointer("/metadata/namespace")
         .and_then(Value::as_str)

@@ -1,10 +1,13 @@
 //! The nodes of a cluster while it is created or changed: versions, readiness, and what holds up a drain.
-use super::{ApiServer, NODES, PODS, ReadError, budgets, drain, list, workloads};
+use super::{ApiServer, NODES, ReadError, budgets, drain, list, workloads};
 use portico_lifecycle::progress::{NodeReport, NodeSurvey};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Maximum number of cordoned nodes whose pods are read: a rolling change has one at a time, or a few.
 const MAX_CORDONED: usize = 5;
+/// Maximum number of namespaces in which pods of cordoned nodes are read.
+const MAX_NAMESPACES: usize = 5;
 
 /// What one look at a cluster has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +28,7 @@ impl Inspection {
     }
 }
 
-/// Looks at a cluster: three requests at most, and one for each cordoned node.
+/// Looks at a cluster: two requests, and some more while nodes are cordoned.
 pub async fn inspect(api: &impl ApiServer) -> Inspection {
     let (ready, nodes) = tokio::join!(api.text("/readyz"), list(api, NODES, &[]));
     let is_api_ready = match ready {
@@ -69,33 +72,43 @@ fn report(node: &Value) -> NodeReport {
     }
 }
 
-/// Adds to each cordoned node what its drain waits for.
+/// Adds to each cordoned node what its drain waits for. Pods are read only in namespaces with a budget that
+/// permits no disruption, so that roles in these namespaces suffice.
 async fn find_budgets(api: &impl ApiServer, survey: &mut NodeSurvey) {
     let cordoned = survey.nodes.iter_mut().filter(|node| node.is_cordoned);
     let mut cordoned: Vec<_> = cordoned.take(MAX_CORDONED).collect();
     if cordoned.is_empty() {
         return;
     }
-    let note = |error: ReadError| {
-        Some(format!(
-            "What a drain waits for is not checked: {}",
-            error.into_sentence()
-        ))
-    };
-    let budgets = match budgets(api).await {
+    let mut budgets = match budgets(api).await {
         Ok(budgets) => budgets.items,
         Err(error) => {
-            survey.note = note(error);
+            survey.note = Some(not_checked(error));
             return;
         }
     };
+    budgets.retain(workloads::is_blocking);
+    let namespaces: BTreeSet<_> = budgets.iter().filter_map(drain::namespace).collect();
     let mut failure = None;
-    for node in &mut cordoned {
-        let selector = format!("spec.nodeName={}", node.name);
-        match list(api, PODS, &[("fieldSelector", selector.as_str())]).await {
-            Ok(pods) => node.waits_for = drain::holding_up(&budgets, &pods.items),
-            Err(error) => failure = Some(error),
+    for namespace in namespaces.into_iter().take(MAX_NAMESPACES) {
+        let path = format!("/api/v1/namespaces/{namespace}/pods");
+        for node in &mut cordoned {
+            let selector = format!("spec.nodeName={}", node.name);
+            match list(api, &path, &[("fieldSelector", selector.as_str())]).await {
+                Ok(pods) => {
+                    let found = drain::holding_up(&budgets, &pods.items);
+                    node.waits_for.extend(found);
+                }
+                Err(error) => failure = Some(error),
+            }
         }
     }
-    survey.note = failure.and_then(note);
+    survey.note = failure.map(not_checked);
+}
+
+fn not_checked(error: ReadError) -> String {
+    format!(
+        "What a drain waits for is not checked: {}",
+        error.into_sentence()
+    )
 }

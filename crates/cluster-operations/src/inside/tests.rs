@@ -275,7 +275,7 @@ async fn a_drain_that_waits_names_the_budget_of_the_pods_that_are_left() {
     let api = Answers::default()
         .with(NODES, nodes.clone())
         .with(BUDGETS, budgets)
-        .with(PODS, pods);
+        .with("/api/v1/namespaces/shop/pods", pods);
     let found = survey(inspect(&api).await);
     assert_eq!(found.nodes[0].waits_for, ["shop/web", "shop/front"]);
     assert!(found.nodes[1].waits_for.is_empty());

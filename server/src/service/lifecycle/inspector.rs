@@ -8,7 +8,8 @@ use crate::{
 use async_trait::async_trait;
 use portico_cluster_operations::inside::{self, Inspection};
 use portico_domain::panel::ResourceRef;
-use std::{sync::Arc, time::Duration};
+use portico_lifecycle::progress::NodeSurvey;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use uuid::Uuid;
 
 /// How long to wait for the nodes: Magnum's answer is shown without them.
@@ -42,8 +43,8 @@ pub struct Lender {
 /// Whether a viewer may see the nodes of a cluster.
 #[derive(Clone)]
 pub enum Permission {
-    /// With what they are read.
-    Granted(Lender),
+    /// With what they are read, and the viewer's own access.
+    Granted(Lender, Arc<UserApi>),
     /// Why not, as a sentence.
     NotChecked(String),
 }
@@ -64,7 +65,7 @@ pub async fn permission(
         let asked = ask(services, clusters, caller, cluster);
         let asked = tokio::time::timeout(PROBE_TIMEOUT, asked).await;
         match asked {
-            Ok(Ok(lender)) => Permission::Granted(lender),
+            Ok(Ok((lender, api))) => Permission::Granted(lender, api),
             Ok(Err(reason)) => Permission::NotChecked(reason),
             Err(_) => Permission::NotChecked("The API server did not respond in time.".to_owned()),
         }
@@ -78,12 +79,12 @@ async fn ask(
     clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
-) -> Result<Lender, String> {
+) -> Result<(Lender, Arc<UserApi>), String> {
     let api = UserApi::open(services, clusters, caller, cluster).await?;
     let question = |resource: ResourceRef| reviews::question("list", &resource, None);
     let nodes = question(ResourceRef::core("nodes"));
     let pods = question(ResourceRef::core("pods"));
-    let budgets = question(ResourceRef::new("policy", "v1", "poddisruptionbudgets"));
+    let budgets = question(budgets());
     let (nodes, pods, budgets) = tokio::join!(
         reviews::allowed(&api.0, &nodes),
         reviews::allowed(&api.0, &pods),
@@ -97,8 +98,43 @@ async fn ask(
                 .to_owned(),
         );
     }
-    Ok(Lender {
-        inspector: Arc::new(api),
+    let api = Arc::new(api);
+    let lender = Lender {
+        inspector: Arc::<UserApi>::clone(&api),
         reads_budgets: pods.unwrap_or_default() && budgets.unwrap_or_default(),
-    })
+    };
+    Ok((lender, api))
+}
+
+/// Returns the namespaces of budgets for which drains wait, in which a viewer may list pods and budgets.
+pub async fn readable_namespaces(api: &UserApi, survey: &NodeSurvey) -> BTreeSet<String> {
+    let names = survey.nodes.iter().flat_map(|node| &node.waits_for);
+    let namespaces = names.filter_map(|name| name.split_once('/'));
+    let namespaces: BTreeSet<_> = namespaces.map(|(namespace, _)| namespace).collect();
+    if namespaces.is_empty() {
+        return BTreeSet::new();
+    }
+    let asked = async {
+        let mut readable = BTreeSet::new();
+        for namespace in namespaces {
+            let question =
+                |resource: &ResourceRef| reviews::question("list", resource, Some(namespace));
+            let pods = question(&ResourceRef::core("pods"));
+            let budgets = question(&budgets());
+            let (pods, budgets) = tokio::join!(
+                reviews::allowed(&api.0, &pods),
+                reviews::allowed(&api.0, &budgets),
+            );
+            if pods.unwrap_or_default() && budgets.unwrap_or_default() {
+                readable.insert(namespace.to_owned());
+            }
+        }
+        readable
+    };
+    let asked = tokio::time::timeout(PROBE_TIMEOUT, asked).await;
+    asked.unwrap_or_default()
+}
+
+fn budgets() -> ResourceRef {
+    ResourceRef::new("policy", "v1", "poddisruptionbudgets")
 }

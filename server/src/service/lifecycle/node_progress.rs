@@ -2,7 +2,8 @@
 use super::{
     access::MagnumAccess,
     feeds::View,
-    inspector::{Permission, permission},
+    inside::UserApi,
+    inspector::{Permission, permission, readable_namespaces},
     viewer::Viewer,
 };
 use crate::{caller::Caller, kube::ClusterSnapshot, service::Services};
@@ -15,6 +16,7 @@ use portico_lifecycle::{
     progress::{NodeReport, NodeSurvey},
     version::KubernetesVersion,
 };
+use std::collections::BTreeSet;
 use uuid::Uuid;
 
 /// Maximum number of rows of the table.
@@ -37,32 +39,39 @@ pub async fn of(
     }
     match permission(services, clusters, caller, viewer, cluster).await {
         Permission::NotChecked(reason) => Some(NodeProgress::NotChecked(reason)),
-        Permission::Granted(lender) => {
-            let reads_budgets = lender.reads_budgets;
+        Permission::Granted(lender, api) => {
             access.feeds.lend(viewer, cluster, lender).await;
-            Some(shown(view, following.target_version(), reads_budgets))
+            Some(shown(view, following.target_version(), &api).await)
         }
     }
 }
 
-/// Returns what was read last. A viewer who may not list PodDisruptionBudgets does not see their names.
-fn shown(view: &View, to: Option<KubernetesVersion>, reads_budgets: bool) -> NodeProgress {
+/// Returns what was read last; `api` is the viewer's own access.
+async fn shown(view: &View, to: Option<KubernetesVersion>, api: &UserApi) -> NodeProgress {
     let Some(inspection) = &view.inspection else {
         return NodeProgress::NotChecked("The nodes are being read.".to_owned());
     };
     match &inspection.nodes {
-        Ok(survey) => NodeProgress::Known(table(survey, to, reads_budgets)),
+        Ok(survey) => {
+            let readable = readable_namespaces(api, survey).await;
+            NodeProgress::Known(table(survey, to, &readable))
+        }
         Err(reason) => NodeProgress::NotChecked(reason.clone()),
     }
 }
 
-/// Returns the table of the nodes; `to` is the version to which they change.
-fn table(survey: &NodeSurvey, to: Option<KubernetesVersion>, reads_budgets: bool) -> NodeTable {
+/// Returns the table of the nodes; `to` is the version to which they change. Budgets are named only in namespaces
+/// that the viewer may read.
+fn table(
+    survey: &NodeSurvey,
+    to: Option<KubernetesVersion>,
+    readable: &BTreeSet<String>,
+) -> NodeTable {
     let target = survey.target(to);
     let mut nodes: Vec<_> = survey
         .nodes
         .iter()
-        .map(|node| row(node, target, reads_budgets))
+        .map(|node| row(node, target, readable))
         .collect();
     nodes.sort_by(|one, other| order(one).cmp(&order(other)));
     let mut notes = Vec::new();
@@ -76,21 +85,25 @@ fn table(survey: &NodeSurvey, to: Option<KubernetesVersion>, reads_budgets: bool
         notes.push(format!("{MAX_ROWS} of {} nodes are shown.", nodes.len()));
         nodes.truncate(MAX_ROWS);
     }
-    let is_cordoned = survey.nodes.iter().any(|node| node.is_cordoned);
-    if is_cordoned && !reads_budgets {
+    let mut names = survey.nodes.iter().flat_map(|node| &node.waits_for);
+    if names.any(|name| !is_readable(name, readable)) {
         notes.push(
-            "What a drain waits for is not checked: your roles in the cluster do not permit to list \
-             PodDisruptionBudgets and pods of all namespaces."
+            "A drain waits for a PodDisruptionBudget in a namespace that your roles do not permit to read."
                 .to_owned(),
         );
-    } else {
-        notes.extend(survey.note.clone());
     }
+    notes.extend(survey.note.clone());
     NodeTable {
         summary: survey.summary(to),
         nodes,
         notes,
     }
+}
+
+/// Returns whether the budget `namespace/name` is in a namespace that the viewer may read.
+fn is_readable(name: &str, readable: &BTreeSet<String>) -> bool {
+    name.split_once('/')
+        .is_some_and(|(namespace, _)| readable.contains(namespace))
 }
 
 /// Those that wait come first, then those without the new version.
@@ -102,8 +115,19 @@ fn order(row: &NodeVersion) -> (bool, bool, &str) {
     )
 }
 
-fn row(node: &NodeReport, target: Option<KubernetesVersion>, reads_budgets: bool) -> NodeVersion {
+fn row(
+    node: &NodeReport,
+    target: Option<KubernetesVersion>,
+    readable: &BTreeSet<String>,
+) -> NodeVersion {
     let ready = if node.is_ready { "Ready" } else { "Not ready" };
+    let waits_for = node.waits_for.iter();
+    let waits_for = waits_for.filter(|name| is_readable(name, readable));
+    let waiting = NodeReport {
+        name: node.name.clone(),
+        waits_for: waits_for.cloned().collect(),
+        ..NodeReport::default()
+    };
     NodeVersion {
         name: node.name.clone(),
         version: node.version.clone(),
@@ -118,7 +142,7 @@ fn row(node: &NodeReport, target: Option<KubernetesVersion>, reads_budgets: bool
         } else {
             ready.to_owned()
         },
-        waiting: node.waiting().filter(|_| reads_budgets),
+        waiting: waiting.waiting(),
     }
 }
 
@@ -150,13 +174,17 @@ mod tests {
         }
     }
 
+    fn readable(namespaces: &[&str]) -> BTreeSet<String> {
+        namespaces.iter().map(|one| (*one).to_owned()).collect()
+    }
+
     fn to() -> Option<KubernetesVersion> {
         Some("v1.34.2".parse().unwrap())
     }
 
     #[test]
     fn nodes_that_wait_come_first_with_the_budget_that_holds_them_up() {
-        let table = table(&survey(), to(), true);
+        let table = table(&survey(), to(), &readable(&["shop"]));
         assert_eq!(table.summary, "1 of 3 nodes runs v1.34.2.");
         let names: Vec<_> = table.nodes.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(names, ["shop-2", "shop-1", "shop-0"]);
@@ -170,9 +198,11 @@ mod tests {
 
     #[test]
     fn a_viewer_who_may_not_list_budgets_does_not_see_their_names() {
-        let table = table(&survey(), to(), false);
+        let table = table(&survey(), to(), &readable(&["default"]));
         assert!(table.nodes.iter().all(|row| row.waiting.is_none()));
-        assert!(table.notes[0].contains("not checked"), "{:?}", table.notes);
+        let text = "your roles do not permit";
+        assert!(table.notes[0].contains(text), "{:?}", table.notes);
+        assert!(!table.notes[0].contains("shop"), "{:?}", table.notes);
     }
 
     #[test]
@@ -183,7 +213,7 @@ mod tests {
             is_complete: false,
             note: None,
         };
-        let table = table(&long, None, true);
+        let table = table(&long, None, &readable(&[]));
         assert_eq!(table.nodes.len(), MAX_ROWS);
         assert_eq!(table.notes.len(), 2);
         assert_eq!(table.nodes[0].is_upgraded, None);
