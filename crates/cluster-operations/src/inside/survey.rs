@@ -106,9 +106,14 @@ async fn find_budgets(api: &impl ApiServer, survey: &mut NodeSurvey) {
     survey.note = failure.map(not_checked);
 }
 
+/// Returns the reason as a sentence. It names no user: others may see it than the one who was refused.
 fn not_checked(error: ReadError) -> String {
-    format!(
-        "What a drain waits for is not checked: {}",
-        error.into_sentence()
-    )
+    let reason = match error {
+        ReadError::Refused(_) => {
+            "the roles with which it was read do not permit to list PodDisruptionBudgets and pods."
+                .to_owned()
+        }
+        other => other.into_sentence(),
+    };
+    format!("What a drain waits for is not checked: {reason}")
 }
