@@ -50,7 +50,7 @@ pub async fn inspect(api: &impl ApiServer) -> Inspection {
         is_complete: nodes.is_complete,
         note: None,
     };
-    survey.nodes.sort_by(|one, other| one.name.cmp(&other.name));
+    survey.nodes.sort_by_cached_key(|node| node.name.clone());
     find_budgets(api, &mut survey).await;
     Inspection {
         is_api_ready,
