@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_apart_from_an_outage() {
+    fn a_refusal_and_an_outage_are_different_errors() {
         let missing = read_error(KubeError::NotFound(String::new()));
         assert!(matches!(missing, ReadError::NotFound(_)));
         let refused = read_error(KubeError::Unauthenticated);
