@@ -17,6 +17,7 @@ mod events;
 mod exit_code;
 mod export;
 mod follow;
+mod follow_nodes;
 mod gateway_session;
 mod heal;
 mod health;
