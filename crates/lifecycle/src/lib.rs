@@ -14,6 +14,7 @@ pub mod inventory;
 pub mod journal;
 pub mod labels;
 pub mod model;
+pub mod ownership;
 pub mod plan;
 pub mod preflight;
 pub mod progress;

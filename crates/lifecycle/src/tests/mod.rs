@@ -7,6 +7,7 @@ mod idempotency;
 mod inventory;
 mod labels;
 mod node_removal;
+mod ownership;
 mod plan;
 mod preflight;
 mod progress;

@@ -65,7 +65,7 @@ pub struct MagnumAccess {
     pub(super) own: KnownClusters,
     /// The names of templates in journals.
     pub(super) template_names: NamesByViewer,
-    keystone: keystone::Client,
+    pub(super) keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
 }

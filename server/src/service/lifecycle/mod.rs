@@ -31,9 +31,11 @@ mod node_groups;
 mod nodes;
 mod origin;
 mod own;
+mod ownership;
 mod pace;
 mod progress;
 mod protection;
+mod settling;
 #[cfg(test)]
 mod stand_in;
 mod stored_attempts;
@@ -62,8 +64,12 @@ pub use nodes::{
     review as review_node_removal, review_replacement, running as running_replacement,
     start as start_replacement, stop as stop_replacement,
 };
+pub use ownership::{
+    ROTATE_CREDENTIAL, ownership, passing as credential_passing, rotate_credential,
+};
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
+pub use settling::{settle, settlement};
 pub use stored_attempts::StoredAttempts;
 pub use templates_page::{copy_template, delete_template, set_template_flag, template, templates};
 pub use upgrade::{options as upgrade_options, upgrade};

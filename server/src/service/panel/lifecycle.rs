@@ -2,6 +2,7 @@
 mod care;
 mod nodes;
 mod outcomes;
+mod repairs;
 mod templates;
 
 use super::PanelService;

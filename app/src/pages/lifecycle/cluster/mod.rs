@@ -204,6 +204,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
 /// Returns the links to the pages of a cluster that exists.
 fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView {
     let certificates = ManagedClustersPage::Certificates(cluster).address(project);
+    let ownership = ManagedClustersPage::Ownership(cluster).address(project);
     let groups = ManagedClustersPage::NodeGroups(cluster).address(project);
     let nodes = ManagedClustersPage::Nodes(cluster).address(project);
     let upgrade = match upgrade.refusal {
@@ -220,6 +221,7 @@ fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView 
         <a class="btn" href=groups>"Node groups"</a>
         <a class="btn" href=nodes>"Nodes"</a>
         <a class="btn" href=certificates>"Certificates"</a>
+        <a class="btn" href=ownership>"Ownership"</a>
         {upgrade}
     }
     .into_any()

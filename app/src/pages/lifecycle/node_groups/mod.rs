@@ -7,7 +7,7 @@ mod table;
 
 pub use review::reviewed;
 
-use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
+use super::{cluster_crumb, list_crumb, settle, view_change::use_view_shown, without_scripts};
 use crate::{
     components::{ErrorState, NeedsScripts, PageHead},
     context::use_session,
@@ -63,6 +63,12 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
             autoscaled.into_iter().chain(shown.gaps.clone()).collect()
         })
     });
+    let of_hint = project.clone();
+    let needs_settling = Memo::new(move |_| {
+        groups
+            .shown
+            .with(|shown| shown.as_ref().is_some_and(|shown| shown.needs_settling))
+    });
     view! {
         {move || is_first_read.get().then(|| view! { <SkeletonTable /> })}
         {move || groups.failure.get().map(|error| view! {
@@ -71,6 +77,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || notes.get().into_iter().map(|text| view! {
             <div class="mb-4"><Banner tone=Tone::Warn>{text}</Banner></div>
         }).collect_view()}
+        {move || needs_settling.get().then(|| settle::hint(cluster, &of_hint))}
         {table::card(groups)}
         {move || groups.draft.get().map(|draft| form::card(groups, draft))}
         {review::progress(groups, cluster, &project)}

@@ -5,10 +5,10 @@ use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::part::{self, Target};
+use portico_cluster_operations::settling::settling;
 use portico_cluster_operations::steps::StepError;
 use portico_lifecycle::capabilities::Feature;
-use portico_lifecycle::model::NodeGroup;
-use portico_lifecycle::plan::{Action, Impact, Plan, Step, group_deletion};
+use portico_lifecycle::plan::{Plan, group_deletion};
 use portico_lifecycle::preflight::{ResizeContext, before_growth, before_resize};
 use portico_lifecycle::spec::NodeGroupSpec;
 
@@ -148,30 +148,6 @@ pub async fn resize_target(
     };
     let plan = settling(target, &group, args.nodes, plan);
     part::carry_out(connection, console, target, &plan, &args.change).await
-}
-
-/// Returns a plan that asks for the present size again where that is what a failed cluster needs: if the
-/// driver succeeds, its state is UPDATE_COMPLETE.
-fn settling(target: &Target, group: &NodeGroup, nodes: u32, plan: Plan) -> Plan {
-    let status = &target.cluster.status;
-    if !plan.is_empty() || !status.is_failed() || status.is_deletion() {
-        return plan;
-    }
-    let name = &group.name;
-    let step = Step {
-        effect: format!("Requests the present size of {name} again, which settles the cluster."),
-        action: Action::Resize {
-            group: name.clone(),
-            from: nodes,
-            to: nodes,
-        },
-        impact: Impact::None,
-        refusal: None,
-    };
-    Plan {
-        steps: vec![step],
-        ..plan
-    }
 }
 
 /// Deletes a node group.

@@ -17,10 +17,12 @@ mod journal;
 mod node_groups;
 mod nodes;
 mod options;
+mod ownership;
 mod progress;
 mod protection;
 mod quota;
 mod review;
+mod settlement;
 mod templates;
 mod upgrade;
 mod usage;
@@ -58,6 +60,7 @@ pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,
 };
+pub use ownership::{OwnerStanding, Ownership};
 pub use progress::{
     ClusterProgress, Operation, PlannedStep, PlannedStepState, ProgressOutcome, ProgressStep,
     ProgressUpdate, StepState,
@@ -65,6 +68,7 @@ pub use progress::{
 pub use protection::{DeleteProtection, Protected};
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
+pub use settlement::Settlement;
 pub use templates::{
     ClusterTemplates, TemplateChoices, TemplateDetails, TemplateFlag, TemplateLabel,
     TemplateOutcome, TemplateRefusals, TemplateRow, TemplateValues,

@@ -26,6 +26,8 @@ pub struct NodeGroups {
     pub is_autoscaled: bool,
     /// Whether Magnum works on the cluster.
     pub is_busy: bool,
+    /// Whether the last change has failed, so that the cluster has to be settled.
+    pub needs_settling: bool,
     /// What could not be read, as sentences.
     pub gaps: Vec<String>,
 }

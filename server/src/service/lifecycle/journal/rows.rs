@@ -227,7 +227,12 @@ fn title(request: &RequestContent, templates: &TemplateNames) -> String {
         },
         UPGRADE_ACTION => format!("Upgrade to {}", templates.shown(target)),
         "rotate_ca" => "Rotate the CA".to_owned(),
+        // the names of both owners, if it was sent on a page
+        "rotate_credential" if target.contains(" to ") => {
+            format!("Rotate the credential: ownership passes from {target}")
+        }
         "rotate_credential" => "Rotate the credential".to_owned(),
+        "settle_cluster" => "Settle the cluster".to_owned(),
         "change_cluster" => "Change the cluster".to_owned(),
         "sign_certificate" => "Sign a certificate".to_owned(),
         "protect_cluster" => "Protect the cluster from deletion".to_owned(),

@@ -14,7 +14,7 @@ use crate::{
 };
 use jiff::Timestamp;
 use portico_cluster_operations::{
-    Clients,
+    Clients, settling,
     upgrades::{self, Inside},
 };
 use portico_domain::{
@@ -80,6 +80,7 @@ pub async fn read(
         driver: words::driver(present.driver),
         targets: examined.targets(),
         upgrade: managed::offer(ClusterAction::Upgrade, refused),
+        needs_settling: settling::is_needed(&present.status),
         review: review.map(Box::new),
         gaps: examined.gaps,
         read_at: Timestamp::now().as_second(),
