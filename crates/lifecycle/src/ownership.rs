@@ -72,8 +72,10 @@ pub fn dependencies(family: Family) -> Vec<String> {
 /// Returns what a rotation of the credential does with a driver, as sentences. `owner` is the name of the
 /// owner if that is another user than the caller.
 pub fn rotation_effects(family: Family, owner: Option<&str>) -> Vec<String> {
-    let mut effects =
-        vec!["Magnum makes a new credential of yours for the cluster, in place of the present one.".to_owned()];
+    let mut effects = vec![
+        "Magnum makes a new credential of yours for the cluster, in place of the present one."
+            .to_owned(),
+    ];
     if let Some(owner) = owner {
         effects.push(passing(owner));
         effects.push(format!(
@@ -82,7 +84,8 @@ pub fn rotation_effects(family: Family, owner: Option<&str>) -> Vec<String> {
         ));
         if family != Family::CapiHelm {
             effects.push(
-                "Whether the owner changes is up to the driver: look at the owner afterwards.".to_owned(),
+                "Whether the owner changes is up to the driver: look at the owner afterwards."
+                    .to_owned(),
             );
         }
     }

@@ -29,7 +29,10 @@ fn case_44_a_credential_is_rotated_where_driver_version_and_state_permit_it() {
         );
     }
     let deleting = check(Family::CapiHelm, "DELETE_IN_PROGRESS");
-    assert!(matches!(deleting, Err(CredentialRefusal::State(_))), "{deleting:?}");
+    assert!(
+        matches!(deleting, Err(CredentialRefusal::State(_))),
+        "{deleting:?}"
+    );
     let old = Cloud {
         api: ApiVersion(11),
         ..NEWEST
@@ -57,6 +60,8 @@ fn a_credential_that_does_not_work_is_found_in_the_health_report() {
     let text = "Could not find Application Credential: 818a68654b65417396f29f9c1fa9cd24.";
     let mut broken = of(Family::CapiHelm, "UPDATE_IN_PROGRESS");
     assert_eq!(invalid_credential(&broken), None);
-    broken.health.insert("infrastructure".to_owned(), text.to_owned());
+    broken
+        .health
+        .insert("infrastructure".to_owned(), text.to_owned());
     assert_eq!(invalid_credential(&broken).as_deref(), Some(text));
 }

@@ -88,11 +88,7 @@ struct Examined {
 }
 
 impl Examined {
-    async fn read(
-        clients: &Clients,
-        viewer: &Viewer,
-        cluster: Uuid,
-    ) -> Result<Self, ServiceError> {
+    async fn read(clients: &Clients, viewer: &Viewer, cluster: Uuid) -> Result<Self, ServiceError> {
         let found = own::cluster(clients, viewer, cluster).await?;
         let token = &viewer.token;
         let (template, cloud) =

@@ -26,7 +26,8 @@ use portico_lifecycle::{
 };
 use uuid::Uuid;
 
-const NOT_NEEDED: &str = "The last change of the cluster has not failed, so there is nothing to settle.";
+const NOT_NEEDED: &str =
+    "The last change of the cluster has not failed, so there is nothing to settle.";
 const NO_GROUP: &str = "The cluster has no node group of workers whose size could be requested. Contact the \
                         operator of the cloud.";
 
@@ -124,11 +125,7 @@ fn refusal(target: &Target, viewer: &Viewer, group: Option<&NodeGroup>) -> Optio
 ///
 /// # Errors
 /// As [`settle`].
-pub async fn send(
-    clients: &Clients,
-    viewer: &Viewer,
-    cluster: Uuid,
-) -> Result<Sent, ServiceError> {
+pub async fn send(clients: &Clients, viewer: &Viewer, cluster: Uuid) -> Result<Sent, ServiceError> {
     let target = read(clients, viewer, cluster).await?;
     let group = settling::group(&target);
     if let Some(reason) = refusal(&target, viewer, group) {

@@ -144,7 +144,10 @@ mod tests {
         let id = Uuid::from_u128(7);
         for (action, page) in [
             (FailureAction::Settle, ManagedClustersPage::Settle(id)),
-            (FailureAction::TakeOwnership, ManagedClustersPage::Ownership(id)),
+            (
+                FailureAction::TakeOwnership,
+                ManagedClustersPage::Ownership(id),
+            ),
         ] {
             let operation = Operation::Change("Resize".to_owned());
             let found = address(action, &operation, id, "p1");

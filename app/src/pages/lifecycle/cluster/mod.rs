@@ -9,7 +9,7 @@ mod watch;
 
 pub use summary::bounds;
 
-use super::{list_crumb, protection, view_change::use_view_shown};
+use super::{list_crumb, ownership::OrphanedWarning, protection, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_cluster_progress,
     components::{ErrorState, PageHead},
@@ -182,6 +182,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
         {move || failure.get().map(|(card, operation)| {
             failure::card(card, &operation, cluster, &of_failure)
         })}
+        {move || (!is_deleted.get()).then(|| view! { <OrphanedWarning cluster /> })}
         {steps::card(watch)}
         {remaining::card(watch)}
         <EnrolmentCard watch />

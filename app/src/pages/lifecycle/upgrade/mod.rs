@@ -58,8 +58,11 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         Memo::new(move |_| name.with(Option::is_none) && form.failure.with(Option::is_none));
     let of_hint = project.clone();
     let needs_settling = Memo::new(move |_| {
-        form.options
-            .with(|options| options.as_ref().is_some_and(|options| options.needs_settling))
+        form.options.with(|options| {
+            options
+                .as_ref()
+                .is_some_and(|options| options.needs_settling)
+        })
     });
     let read_at = Memo::new(move |_| {
         form.options

@@ -29,9 +29,7 @@ async fn magnum(driver: &'static str) -> ChangingMagnum {
                 json!({"uuid": TEMPLATE, "name": "small", "project_id": "acme", "public": true,
                        "driver": driver, "coe": "kubernetes", "labels": {}}),
             )),
-            ("PATCH", path) if path == format!("credentials/{CLUSTER}") => {
-                Some((202, Value::Null))
-            }
+            ("PATCH", path) if path == format!("credentials/{CLUSTER}") => Some((202, Value::Null)),
             _ => None,
         }
     })

@@ -36,14 +36,21 @@ async fn case_35_a_failed_change_is_settled_with_the_size_that_magnum_has() {
     let request = page.request.unwrap();
     assert!(request.contains("/actions/resize"), "{request}");
     assert!(request.contains("\"node_count\": 3"), "{request}");
-    assert!(page.effects.iter().any(|text| text.contains("UPDATE_COMPLETE")));
+    assert!(
+        page.effects
+            .iter()
+            .any(|text| text.contains("UPDATE_COMPLETE"))
+    );
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let sent = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
     assert_eq!(sent.outcome, ChangeOutcome::Accepted);
     assert!(sent.accepted.is_some());
     let changes = magnum.changes();
     assert_eq!(changes.len(), 1);
-    assert_eq!(changes[0].path, format!("clusters/{CLUSTER}/actions/resize"));
+    assert_eq!(
+        changes[0].path,
+        format!("clusters/{CLUSTER}/actions/resize")
+    );
     assert_eq!(changes[0].body["node_count"], 3);
     assert_ne!(changes[0].body["nodegroup"], Value::Null);
     // while it runs, a second request is not sent
