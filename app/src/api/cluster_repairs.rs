@@ -2,7 +2,9 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, Ownership, Settlement};
+use portico_domain::panel::lifecycle::{
+    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, Settlement,
+};
 use uuid::Uuid;
 
 /// Returns what would settle a cluster whose last change has failed.
@@ -35,4 +37,32 @@ pub async fn rotate_credential(
             .rotate_credential(cluster, typed, reason)
             .await,
     )
+}
+
+/// Returns the change that Magnum carries out, and the change of a node group that waits.
+#[server(prefix = "/api", endpoint = "managed_clusters/change_queue", input = Json, output = Json, client = PanelClient)]
+pub async fn get_change_queue(cluster: Uuid) -> Result<ChangeQueue, UiError> {
+    super::answer(super::panel()?.change_queue(cluster).await)
+}
+
+/// Queues a change of a node group behind the change that is running.
+#[server(prefix = "/api", endpoint = "managed_clusters/queue_change", input = Json, output = Json, client = PanelClient)]
+pub async fn queue_change(
+    cluster: Uuid,
+    change: NodeGroupChange,
+    reason: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.queue_change(cluster, change, reason).await)
+}
+
+/// Sends the next request of the change that waits.
+#[server(prefix = "/api", endpoint = "managed_clusters/continue_change", input = Json, output = Json, client = PanelClient)]
+pub async fn continue_change(cluster: Uuid) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.continue_change(cluster).await)
+}
+
+/// Does not continue the change that waits; nothing is sent.
+#[server(prefix = "/api", endpoint = "managed_clusters/discard_change", input = Json, output = Json, client = PanelClient)]
+pub async fn discard_change(cluster: Uuid) -> Result<(), UiError> {
+    super::answer(super::panel()?.discard_change(cluster).await)
 }

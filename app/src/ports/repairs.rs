@@ -1,7 +1,9 @@
 //! The ways out of failed, orphaned and interrupted states of clusters that Magnum makes.
 use crate::error::UiError;
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, Ownership, Settlement};
+use portico_domain::panel::lifecycle::{
+    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, Settlement,
+};
 use uuid::Uuid;
 
 /// What brings a cluster back into a state in which it can be changed. As for [`super::Lifecycle`], all
@@ -24,4 +26,18 @@ pub trait ClusterRepairs {
         typed: String,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
+    /// Returns the change that Magnum carries out, and the change of a node group that waits.
+    async fn change_queue(&self, cluster: Uuid) -> Result<ChangeQueue, UiError>;
+    /// Queues a change of a node group behind the change that is running. `reason` is for the journal; it may
+    /// be empty.
+    async fn queue_change(
+        &self,
+        cluster: Uuid,
+        change: NodeGroupChange,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
+    /// Sends the next request of the change that waits.
+    async fn continue_change(&self, cluster: Uuid) -> Result<ChangeOutcome, UiError>;
+    /// Does not continue the change that waits; nothing is sent.
+    async fn discard_change(&self, cluster: Uuid) -> Result<(), UiError>;
 }

@@ -57,7 +57,7 @@ pub use health::health;
 pub use journal::{Change, RequestOutcome, begin, export as export_journal, journal, record};
 pub use list::list;
 pub use node_groups::{
-    change as change_node_group, node_groups, review as review_node_group, target_of,
+    change as change_node_group, node_groups, review as review_node_group, target_of, waiting,
 };
 pub use nodes::{
     REPLACE, Stage, nodes, planned as planned_replacement, remove as remove_node,

@@ -4,6 +4,7 @@ mod form;
 mod review;
 mod state;
 mod table;
+mod waiting;
 
 pub use review::reviewed;
 
@@ -17,6 +18,7 @@ use crate::{
 use leptos::{children::ViewFn, prelude::*};
 use state::Groups;
 use uuid::Uuid;
+use waiting::Waiting;
 
 const TITLE: &str = "Node groups";
 
@@ -47,6 +49,8 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let groups = Groups::new(cluster);
     groups.read();
+    let queue = Waiting::new(cluster, groups);
+    queue.start();
     let retry = Callback::new(move |()| groups.read());
     let is_first_read = Memo::new(move |_| {
         groups.shown.with(Option::is_none) && groups.failure.with(Option::is_none)
@@ -78,8 +82,10 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
             <div class="mb-4"><Banner tone=Tone::Warn>{text}</Banner></div>
         }).collect_view()}
         {move || needs_settling.get().then(|| settle::hint(cluster, &of_hint))}
+        {waiting::card(queue, &project)}
         {table::card(groups)}
         {move || groups.draft.get().map(|draft| form::card(groups, draft))}
+        {waiting::offer(queue)}
         {review::progress(groups, cluster, &project)}
     }
     .into_any()

@@ -131,7 +131,8 @@ impl Groups {
         self.timer.start(TYPING_PAUSE, move || self.review_now());
     }
 
-    fn change(self) -> Option<Result<NodeGroupChange, String>> {
+    /// Returns what is typed; `None`: no form is open.
+    pub fn change(self) -> Option<Result<NodeGroupChange, String>> {
         let kind = self.draft.get_untracked()?;
         Some(self.texts.with_untracked(|texts| texts.change(&kind)))
     }

@@ -26,6 +26,7 @@ mod settlement;
 mod templates;
 mod upgrade;
 mod usage;
+mod waiting;
 
 pub use action::{ActionOffer, Check, CheckLevel, ClusterAction, FieldProblem, FormPage};
 pub use certificates::{
@@ -75,3 +76,4 @@ pub use templates::{
 };
 pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};
 pub use usage::{ClusterStats, ProjectUsage};
+pub use waiting::{ChangeQueue, WaitingChange, WaitingState};

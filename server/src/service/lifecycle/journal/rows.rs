@@ -1,6 +1,7 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use crate::service::lifecycle::{
+    node_groups::waiting,
     nodes::{self, Replacement},
     words,
 };
@@ -107,12 +108,15 @@ fn is_superseded(request: &RequestContent, ended: &HashSet<(&str, &str)>) -> boo
 }
 
 /// Returns whether Magnum changes the cluster because of an accepted request of this kind.
-fn changes_magnum(request: &RequestContent) -> bool {
+pub fn changes_magnum(request: &RequestContent) -> bool {
     let own = [
         "enrol",
         "sign_certificate",
         "protect_cluster",
         "unprotect_cluster",
+        waiting::REST,
+        waiting::QUEUE,
+        waiting::DISCARD,
     ];
     !own.contains(&request.action.as_str()) && !nodes::is_stop(request)
 }
@@ -200,15 +204,16 @@ fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -
     }
 }
 
-fn user(request: &RequestContent, viewer_id: &str) -> String {
+/// Returns the name of the user of a request, and whether that is the viewer.
+pub fn user(request: &RequestContent, viewer_id: &str) -> String {
     if request.user_id == viewer_id {
         return format!("{} (you)", request.user_name);
     }
     request.user_name.clone()
 }
 
-/// Returns an action in words.
-fn title(request: &RequestContent, templates: &TemplateNames) -> String {
+/// Returns the action of a request in words.
+pub fn title(request: &RequestContent, templates: &TemplateNames) -> String {
     let target = &request.target;
     let of_group = |verb: &str| format!("{verb} {target}");
     match request.action.as_str() {
@@ -220,6 +225,9 @@ fn title(request: &RequestContent, templates: &TemplateNames) -> String {
         "change_node_group" => of_group("Change the node group"),
         "resize_node_group" => of_group("Resize the node group"),
         "delete_node_group" => of_group("Delete the node group"),
+        waiting::REST => of_group("Continue later: the node group"),
+        waiting::QUEUE => of_group("Queue the change of the node group"),
+        waiting::DISCARD => of_group("Discard the change of the node group"),
         "remove_node" => of_group("Remove the node"),
         nodes::REPLACE => match target.parse::<Replacement>() {
             Ok(replacement) => replacement.title(),

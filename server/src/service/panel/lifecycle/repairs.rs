@@ -4,13 +4,18 @@ use crate::{
     caller::audit,
     service::{
         error::ServiceError,
-        lifecycle::{self, Change},
+        lifecycle::{self, Change, waiting},
         panel::PanelService,
     },
 };
-use app::{error::UiError, ports::ClusterRepairs};
+use app::{
+    error::UiError,
+    ports::{ClusterRepairs, Lifecycle},
+};
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, Ownership, Settlement};
+use portico_domain::panel::lifecycle::{
+    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, Settlement,
+};
 use uuid::Uuid;
 
 const SETTLE: &str = "settle_cluster";
@@ -58,6 +63,44 @@ impl ClusterRepairs for PanelService {
         };
         let work = lifecycle::rotate_credential(services, caller, cluster, &typed);
         self.repaired(entry, &passing, work).await
+    }
+
+    async fn change_queue(&self, cluster: Uuid) -> Result<ChangeQueue, UiError> {
+        self.ui(waiting::queue_of(&self.services, &self.caller, cluster).await)
+    }
+
+    async fn queue_change(
+        &self,
+        cluster: Uuid,
+        change: NodeGroupChange,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        // its entry in the journal is the change that waits
+        let answer = waiting::queue(services, caller, cluster, &change, &reason).await;
+        let outcome = outcome_of_change(&answer);
+        let target = lifecycle::target_of(&change);
+        audit::record(caller, waiting::QUEUE, cluster, &target, outcome);
+        self.ui(answer)
+    }
+
+    async fn continue_change(&self, cluster: Uuid) -> Result<ChangeOutcome, UiError> {
+        let next = waiting::next(&self.services, &self.caller, cluster).await;
+        match next {
+            Ok(Some((change, reason))) => self.change_node_group(cluster, change, reason).await,
+            Ok(None) => Ok(ChangeOutcome::Refused {
+                reason: "No change of the cluster waits. Another page may have continued it."
+                    .to_owned(),
+                next_step: Some("Look at the node groups and at the journal.".to_owned()),
+                request_id: None,
+            }),
+            Err(error) => self.ui(Err(error)),
+        }
+    }
+
+    async fn discard_change(&self, cluster: Uuid) -> Result<(), UiError> {
+        let answer = waiting::discard(&self.services, &self.caller, cluster).await;
+        self.audited(waiting::DISCARD, cluster, "", answer)
     }
 }
 

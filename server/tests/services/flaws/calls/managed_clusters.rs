@@ -101,6 +101,13 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/settle",
             json!({ "cluster": cluster, "reason": "" }),
         ),
+        unavailable(reads("/api/managed_clusters/change_queue", one.clone())),
+        changes(
+            "/api/managed_clusters/queue_change",
+            json!({ "cluster": cluster, "change": resize, "reason": "" }),
+        ),
+        changes("/api/managed_clusters/continue_change", one.clone()),
+        changes("/api/managed_clusters/discard_change", one.clone()),
         unavailable(reads("/api/managed_clusters/ownership", one.clone())),
         changes(
             "/api/managed_clusters/rotate_credential",
