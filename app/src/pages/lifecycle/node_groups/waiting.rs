@@ -280,6 +280,7 @@ fn content(waiting: Waiting, change: WaitingChange) -> AnyView {
                         {is_ready.then(|| view! {
                             <Button
                                 label="Continue"
+                                kind=ButtonKind::Primary
                                 icon=icons::PLAY
                                 busy=waiting.is_sending
                                 on_click=move |_| waiting.proceed()
