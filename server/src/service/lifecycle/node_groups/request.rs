@@ -69,6 +69,7 @@ pub async fn review(
         quotas: planned.quotas.iter().map(projection).collect(),
         checks: planned.checks.0.iter().map(plain_check).collect(),
         problems: planned.problems,
+        fields: planned.fields,
         notes: planned.plan.notes,
         is_busy: words::is_busy(&target.cluster.status) || is_group_busy,
     })
