@@ -1,8 +1,10 @@
-// A cluster that answers and is enrolled: reports that contradict Portico's own request, and an authority that has changed. Magnum is the
-// stack's own; the template of the cluster makes a real etcd and API server.
+// A cluster that answers and is enrolled: reports that contradict Portico's own request, an authority that has changed, and what is deleted in
+// it before it is deleted. Magnum is the stack's own; the template of the cluster makes a real etcd and API server.
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
-import { createCluster, isAccessible, main, waitForStatus } from "../support/managed-clusters";
+import { CommandLine } from "../support/cli";
+import { giveRoleIn } from "../support/keystone";
+import { createCluster, isAccessible, main, statusOf, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
 import { signIn } from "../support/sign-in";
 import { clustersPage, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
@@ -27,6 +29,8 @@ const viewOf = (view: string) => `${clustersPage(tenant, cluster)}?view=${view}`
 test.beforeAll(async ({ browser }) => {
   test.setTimeout(240_000);
   tenant = await createTenant();
+  // in an enrolled cluster it is bound in every namespace
+  await giveRoleIn(tenant.users[0] ?? "", tenant.project, "k8s_developer");
   page = await (await newContext(browser)).newPage();
   await signIn(page, tenant.member, clustersPage(tenant));
   // the conductor leaves the health to clients: the tests set it
@@ -105,4 +109,50 @@ test("case_40 a changed authority is compared with Portico's record, which a but
   await page.goto(clustersPage(tenant, cluster));
   await measured("Healthy");
   await expect(part("measured")).toContainText("v1.20", { timeout: 60_000 });
+});
+
+test("Services and claims are deleted through Kubernetes first, and the cluster stays while one of them is left", async () => {
+  test.setTimeout(240_000);
+  const terminal = new CommandLine(tenant.member.name);
+  await terminal.login(page);
+  const metadata = (of: string) => ({ name: of, namespace: "default" });
+  const claim = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    // it stays until the test lets it go
+    metadata: { ...metadata("data"), finalizers: ["portico.dev/hold"] },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  };
+  const service = (of: string, type: string) => ({ apiVersion: "v1", kind: "Service", metadata: metadata(of), spec: { type, ports: [{ port: 80 }] } });
+  const items = [claim, service("web", "LoadBalancer"), service("inside", "ClusterIP")];
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const applied = await terminal.kubectl(cluster, ["apply", "-f", "-"], { input: list });
+  expect(applied.code, applied.stderr).toBe(0);
+  const names = async (kind: string) => {
+    const listed = await terminal.kubectl(cluster, ["get", kind, "-n", "default", "-o", "name"]);
+    expect(listed.code, listed.stderr).toBe(0);
+    return listed.stdout;
+  };
+
+  await page.goto(viewOf("delete"));
+  await main(page).getByLabel(/Delete Services of the type LoadBalancer first/).check();
+  await main(page).getByLabel(/Delete PersistentVolumeClaims first/).check();
+  await main(page).getByLabel(`Type ${name} to confirm`).fill(name);
+  const send = main(page).getByRole("button", { name: "Delete cluster" });
+  await expect(send).toBeEnabled({ timeout: 30_000 });
+  await send.click();
+  // what is left is named, and Magnum was not asked
+  await expect(main(page)).toContainText("still being deleted, such as default/persistentvolumeclaims/data", { timeout: 60_000 });
+  expect(await statusOf(tenant, cluster)).toMatch(/_COMPLETE$/);
+  const services = await names("services");
+  expect(services).not.toContain("service/web");
+  expect(services).toContain("service/inside");
+  expect(await names("persistentvolumeclaims")).toContain("data");
+
+  const freed = await terminal.kubectl(cluster, ["patch", "pvc", "data", "-n", "default", "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
+  expect(freed.code, freed.stderr).toBe(0);
+  await expect(send).toBeEnabled({ timeout: 30_000 });
+  await send.click();
+  await expect(page).toHaveURL(/view=leftovers$/, { timeout: 120_000 });
+  expect(await statusOf(tenant, cluster)).toBeUndefined();
 });
