@@ -23,9 +23,9 @@ pub fn group(target: &Target) -> Option<&NodeGroup> {
     };
     let failed = workers().filter(|group| group.status.is_failed());
     failed
-        .min_by_key(|group| &group.name)
+        .min_by(|one, other| one.name.cmp(&other.name))
         .or_else(|| workers().find(|group| group.is_default))
-        .or_else(|| workers().min_by_key(|group| &group.name))
+        .or_else(|| workers().min_by(|one, other| one.name.cmp(&other.name)))
 }
 
 /// Returns the step that requests the present size of a node group again.

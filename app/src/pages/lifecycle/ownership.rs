@@ -72,10 +72,11 @@ fn content(
         .map(|text| view! { <li>{text.clone()}</li> })
         .collect_view();
     let orphaned = page.is_orphaned().then(|| orphaned(&page));
+    let rows = facts(&page);
     view! {
         {orphaned}
         <div class="mt-4" data-part="owner">
-            <Card title="Owner"><DescriptionList rows=facts(&page) /></Card>
+            <Card title="Owner"><DescriptionList rows /></Card>
         </div>
         <div class="mt-4" data-part="dependencies">
             <Card title="What depends on the owner"><ul class="notes">{dependencies}</ul></Card>
