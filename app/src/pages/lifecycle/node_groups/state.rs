@@ -137,7 +137,8 @@ impl Groups {
         Some(self.texts.with_untracked(|texts| texts.change(&kind)))
     }
 
-    fn review_now(self) {
+    /// Reviews what is typed, without a pause.
+    pub fn review_now(self) {
         let change = match self.change() {
             Some(Ok(change)) => change,
             Some(Err(text)) => {

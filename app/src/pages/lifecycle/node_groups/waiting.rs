@@ -16,7 +16,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// How often it is looked whether the running change has finished.
-const INTERVAL: Duration = Duration::from_secs(3);
+const INTERVAL: Duration = Duration::from_secs(5);
 
 /// `Copy`.
 #[derive(Clone, Copy)]
@@ -87,6 +87,11 @@ impl Waiting {
         if is_running {
             self.timer.start(INTERVAL, move || self.read());
             return;
+        }
+        // the form may be sent now, or the review is older than the queue
+        if untrack(|| is_blocked(self.groups)) {
+            self.groups.review_now();
+            self.timer.start(INTERVAL, move || self.read());
         }
         let is_new = self.sent.with_value(|sent| *sent != steps);
         if state == Some(WaitingState::Ready) && self.continues.get_value() && is_new {
