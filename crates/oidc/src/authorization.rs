@@ -1,13 +1,16 @@
 //! The authorization code flow: the authorization request and the redemption of its code.
 use jiff::Timestamp;
-use oauth2::{CsrfToken, PkceCodeChallenge, RedirectUrl, Scope};
+use openidconnect::{
+    CsrfToken, Nonce, PkceCodeChallenge, RedirectUrl, Scope,
+    core::{CoreAuthPrompt, CoreAuthenticationFlow},
+};
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
 
 use crate::{
     claims::Identity,
+    client,
     error::{Error, TokenFault},
-    oauth,
     provider::Provider,
 };
 
@@ -61,13 +64,16 @@ impl Provider {
     /// If the provider cannot be discovered.
     pub async fn begin(&self, redirect: &Url, fresh: bool) -> Result<Authorization, Error> {
         let metadata = self.metadata().await?;
-        let client = oauth::client(&self.0.settings, &metadata)
+        let client = client::client(&self.0.settings, &metadata)
             .set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
-        let nonce = CsrfToken::new_random();
+        // it requests the scope `openid` by itself
         let mut request = client
-            .authorize_url(CsrfToken::new_random)
-            .add_scope(Scope::new("openid".to_owned()))
+            .authorize_url(
+                CoreAuthenticationFlow::AuthorizationCode,
+                CsrfToken::new_random,
+                Nonce::new_random,
+            )
             .add_scopes(
                 self.0
                     .settings
@@ -77,12 +83,11 @@ impl Provider {
                     .cloned()
                     .map(Scope::new),
             )
-            .set_pkce_challenge(challenge)
-            .add_extra_param("nonce", nonce.secret().clone());
+            .set_pkce_challenge(challenge);
         if fresh {
-            request = request.add_extra_param("prompt", "login");
+            request = request.add_prompt(CoreAuthPrompt::Login);
         }
-        let (url, state) = request.url();
+        let (url, state, nonce) = request.url();
         let secret = |text: &str| SecretString::from(text.to_owned());
         Ok(Authorization {
             url,
@@ -106,7 +111,7 @@ impl Provider {
             Some(_) => Err(Error::OtherIssuer),
             None => {
                 let metadata = self.metadata().await?;
-                if metadata.authorization_response_iss_parameter_supported {
+                if metadata.names_issuer_in_responses() {
                     Err(Error::OtherIssuer)
                 } else {
                     Ok(())
@@ -124,8 +129,8 @@ impl Provider {
             return Err(Error::InvalidGrant);
         }
         let metadata = self.metadata().await?;
-        let client = oauth::client(&self.0.settings, &metadata);
-        let given = oauth::redeem(
+        let client = client::client(&self.0.settings, &metadata);
+        let given = client::redeem(
             client,
             &self.0.http,
             &redemption.code,
@@ -149,7 +154,7 @@ impl Provider {
             access_token: given.access_token,
             refresh_token: given.refresh_token,
             expires_at: given.expires_at.unwrap_or_else(|| {
-                id_token_expires.min(Timestamp::now() + oauth::MAX_ACCESS_TOKEN_TTL)
+                id_token_expires.min(Timestamp::now() + client::MAX_ACCESS_TOKEN_TTL)
             }),
         })
     }

@@ -2,7 +2,8 @@
 use std::time::Duration;
 
 use ::http::{Request, Response};
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _, future::BoxFuture};
+use openidconnect::{AsyncHttpClient, HttpRequest, HttpResponse};
 use reqwest::{Certificate, redirect};
 use url::Url;
 
@@ -77,8 +78,8 @@ impl Http {
             && url.password().is_none()
     }
 
-    /// Sends a request that `oauth2` has built.
-    pub async fn send(&self, request: Request<Vec<u8>>) -> Result<Response<Vec<u8>>, Error> {
+    /// Sends a request that `openidconnect` has built.
+    pub async fn send(&self, request: HttpRequest) -> Result<HttpResponse, Error> {
         let url = Url::parse(&request.uri().to_string())
             .map_err(|_| Error::Unusable("an endpoint is not a URL".to_owned()))?;
         if !self.allows(&url) {
@@ -136,6 +137,15 @@ impl Http {
         }
         serde_json::from_slice(answer.body())
             .map_err(|error| Error::Unusable(format!("{}: {error}", url.path())))
+    }
+}
+
+impl<'c> AsyncHttpClient<'c> for Http {
+    type Error = Error;
+    type Future = BoxFuture<'c, Result<HttpResponse, Error>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        self.send(request).boxed()
     }
 }
 

@@ -175,6 +175,13 @@ impl Claims {
         if now - skew >= expires {
             return Err(TokenFault::Expired);
         }
+        self.expect_begun(skew)?;
+        Ok(expires)
+    }
+
+    /// Checks `nbf` and `iat`, if they are present.
+    pub fn expect_begun(&self, skew: Duration) -> Result<(), TokenFault> {
+        let now = Timestamp::now();
         for name in ["nbf", "iat"] {
             if let Some(from) = self.time(name)?
                 && from > now + skew
@@ -182,7 +189,7 @@ impl Claims {
                 return Err(TokenFault::NotYet);
             }
         }
-        Ok(expires)
+        Ok(())
     }
 }
 

@@ -4,13 +4,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::http::{StatusCode, header};
+use futures::{FutureExt as _, future::BoxFuture};
 use jsonwebtoken::{
     DecodingKey,
     jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse},
 };
-use serde::Deserialize;
+use openidconnect::{
+    AsyncHttpClient, DiscoveryError, HttpRequest, HttpResponse, JsonWebKeySetUrl,
+    core::{CoreJsonWebKey, CoreJsonWebKeySet},
+};
 use tokio::sync::Mutex;
-use url::Url;
 
 use crate::{
     error::{Error, TokenFault},
@@ -34,12 +38,6 @@ struct State {
 #[derive(Debug, Default)]
 pub(crate) struct Keys(Mutex<State>);
 
-/// The key set. Keys of other types may be in it: each is parsed separately.
-#[derive(Deserialize)]
-struct Document {
-    keys: Vec<serde_json::Value>,
-}
-
 impl Keys {
     /// Returns the keys that may have made a signature. Fetches them if none of the known ones
     /// matches, at most once per `interval`; within it an unknown key is refused without a request.
@@ -47,7 +45,7 @@ impl Keys {
         &self,
         kid: Option<&str>,
         algorithm: Algorithm,
-        url: &Url,
+        url: &JsonWebKeySetUrl,
         http: &Http,
         interval: Duration,
     ) -> Result<Vec<DecodingKey>, Error> {
@@ -67,13 +65,11 @@ impl Keys {
             });
         }
         state.tried = Some(Instant::now());
-        let document: Document = http.json(url).await?;
-        let keys: Vec<Jwk> = document
-            .keys
-            .into_iter()
-            .take(MAX_KEYS)
-            .filter_map(|key| serde_json::from_value(key).ok())
-            .collect();
+        // keys that the library cannot parse are not in its set
+        let set = CoreJsonWebKeySet::fetch_async(url, &KeySetClient(http))
+            .await
+            .map_err(|error| failure(url, error))?;
+        let keys: Vec<Jwk> = set.keys().iter().filter_map(jwk).take(MAX_KEYS).collect();
         state.keys = Arc::new(keys);
         state.fetched = Some(Instant::now());
         let found = fitting(&state.keys, kid, algorithm);
@@ -82,6 +78,45 @@ impl Keys {
         }
         Ok(found)
     }
+}
+
+/// The HTTP client for key sets. Static file servers send them with any media type, so the body
+/// alone decides.
+struct KeySetClient<'h>(&'h Http);
+
+impl<'c> AsyncHttpClient<'c> for KeySetClient<'_> {
+    type Error = Error;
+    type Future = BoxFuture<'c, Result<HttpResponse, Error>>;
+
+    fn call(&'c self, request: HttpRequest) -> Self::Future {
+        async move {
+            let mut response = self.0.send(request).await?;
+            if response.status().is_success() {
+                *response.status_mut() = StatusCode::OK;
+                response.headers_mut().remove(header::CONTENT_TYPE);
+            }
+            Ok(response)
+        }
+        .boxed()
+    }
+}
+
+/// Returns the error without the response's body.
+fn failure(url: &JsonWebKeySetUrl, error: DiscoveryError<Error>) -> Error {
+    let path = url.url().path();
+    match error {
+        DiscoveryError::Request(error) => error,
+        DiscoveryError::Response(status, _, _) => {
+            Error::Unusable(format!("{path} answers {status}"))
+        }
+        DiscoveryError::Parse(error) => Error::Unusable(format!("{path}: {}", error.inner())),
+        other => Error::Unusable(format!("{path}: {other}")),
+    }
+}
+
+/// Returns a key as `jsonwebtoken` reads it, which verifies the signatures.
+fn jwk(key: &CoreJsonWebKey) -> Option<Jwk> {
+    serde_json::from_value(serde_json::to_value(key).ok()?).ok()
 }
 
 fn fitting(keys: &[Jwk], kid: Option<&str>, algorithm: Algorithm) -> Vec<DecodingKey> {
@@ -124,4 +159,98 @@ fn is_for(key: &Jwk, algorithm: Algorithm) -> bool {
         .as_ref()
         .is_none_or(|named| format!("{named:?}") == format!("{algorithm:?}"));
     kind && usage && named
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const ALL: [Algorithm; 9] = [
+        Algorithm::RS256,
+        Algorithm::RS384,
+        Algorithm::RS512,
+        Algorithm::PS256,
+        Algorithm::PS384,
+        Algorithm::PS512,
+        Algorithm::ES256,
+        Algorithm::ES384,
+        Algorithm::EdDSA,
+    ];
+
+    fn read(keys: Value) -> Vec<Jwk> {
+        let set: CoreJsonWebKeySet = serde_json::from_value(json!({ "keys": keys })).unwrap();
+        set.keys().iter().filter_map(jwk).collect()
+    }
+
+    fn octets(length: usize) -> String {
+        URL_SAFE_NO_PAD.encode(vec![7; length])
+    }
+
+    fn ed25519() -> Value {
+        json!({ "kty": "OKP", "crv": "Ed25519", "x": octets(32), "kid": "k1" })
+    }
+
+    #[test]
+    fn keys_of_every_type_reach_the_verifier() {
+        let rsa = json!({ "kty": "RSA", "n": octets(256), "e": "AQAB" });
+        let ec = |curve: &str, length: usize| {
+            let coordinate = octets(length);
+            json!({ "kty": "EC", "crv": curve, "x": coordinate, "y": coordinate })
+        };
+        let cases: [(Value, &[Algorithm]); 4] = [
+            (rsa, &ALL[..6]),
+            (ec("P-256", 32), &[Algorithm::ES256]),
+            (ec("P-384", 48), &[Algorithm::ES384]),
+            (ed25519(), &[Algorithm::EdDSA]),
+        ];
+        for (key, expected) in cases {
+            let keys = read(json!([key]));
+            for algorithm in ALL {
+                assert_eq!(
+                    !fitting(&keys, None, algorithm).is_empty(),
+                    expected.contains(&algorithm),
+                    "{key} {algorithm:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_key_is_for_its_own_algorithm_use_and_id_only() {
+        for (name, value, expected) in [
+            ("alg", "EdDSA", 1),
+            ("alg", "ES256", 0),
+            ("use", "sig", 1),
+            ("use", "enc", 0),
+            ("kid", "k2", 0),
+        ] {
+            let mut key = ed25519();
+            key[name] = json!(value);
+            let keys = read(json!([key]));
+            let found = fitting(&keys, Some("k1"), Algorithm::EdDSA);
+            assert_eq!(found.len(), expected, "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn keys_that_cannot_be_read_do_not_spoil_the_others() {
+        let mut unknown = ed25519();
+        unknown["alg"] = json!("ML-DSA-65");
+        let keys = read(json!([
+            7,
+            { "kty": "unknown" },
+            { "kty": "RSA" },
+            { "kty": "OKP", "crv": "Ed448", "x": octets(57), "kid": "k1" },
+            { "kty": "oct", "k": octets(32), "kid": "k1" },
+            unknown,
+            ed25519(),
+        ]));
+        for algorithm in ALL {
+            let found = fitting(&keys, Some("k1"), algorithm).len();
+            assert_eq!(found, usize::from(algorithm == Algorithm::EdDSA));
+        }
+    }
 }

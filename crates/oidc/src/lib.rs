@@ -8,20 +8,24 @@
 //!
 //! It holds no sessions, knows no browsers and makes no access decisions. Every response is bounded
 //! in size and time, redirects are never followed, and requests go to the configured hosts only.
-//! All three kinds of tokens are checked by one verifier ([`TokenFault`] is the reason for a
-//! refusal).
+//! The protocol is the `openidconnect` crate's: metadata, key sets, authorization requests, token
+//! and userinfo requests, through our HTTP client. It judges no token: ID tokens, logout tokens,
+//! bearer tokens and signed userinfo responses are checked by one verifier of ours ([`TokenFault`]
+//! is the reason for a refusal).
 mod authorization;
 mod bearer;
 mod claims;
+mod client;
+mod discovery;
 mod error;
 mod http;
 mod jwt;
 mod keys;
 mod logout;
 mod metadata;
-mod oauth;
 mod provider;
 mod refresh;
+mod revocation;
 mod settings;
 mod userinfo;
 

@@ -1,18 +1,14 @@
-//! The end of a session: at the provider (RP-Initiated Logout 1.0, RFC 7009) and from it
-//! (Back-Channel Logout 1.0).
-use ::http::{Request, header};
-use base64::{Engine as _, engine::general_purpose::STANDARD};
+//! The end of a session: at the provider (RP-Initiated Logout 1.0) and from it (Back-Channel
+//! Logout 1.0).
 use jiff::{SignedDuration, Timestamp};
+use openidconnect::{ClientId, LogoutRequest, PostLogoutRedirectUrl};
 use secrecy::{ExposeSecret as _, SecretString};
-use url::{Url, form_urlencoded};
+use url::Url;
 
 use crate::{
     error::{Error, TokenFault},
     jwt::Header,
-    metadata::Metadata,
-    oauth::secret_in_body,
     provider::Provider,
-    settings::Settings,
 };
 
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
@@ -45,37 +41,19 @@ impl Provider {
         back: &Url,
     ) -> Result<Option<Url>, Error> {
         let metadata = self.metadata().await?;
-        let Some(mut url) = metadata.end_session_endpoint.clone() else {
+        let Some(endpoint) = metadata.end_session_endpoint().cloned() else {
             return Ok(None);
         };
-        let mut query = url.query_pairs_mut();
+        let mut url = LogoutRequest::from(endpoint)
+            .set_client_id(ClientId::new(self.client_id().to_owned()))
+            .set_post_logout_redirect_uri(PostLogoutRedirectUrl::from_url(back.clone()))
+            .http_get_url();
         if let Some(token) = id_token {
-            query.append_pair("id_token_hint", token.expose_secret());
+            // as text: the library would parse it to set it
+            url.query_pairs_mut()
+                .append_pair("id_token_hint", token.expose_secret());
         }
-        query
-            .append_pair("client_id", self.client_id())
-            .append_pair("post_logout_redirect_uri", back.as_str());
-        drop(query);
         Ok(Some(url))
-    }
-
-    /// Revokes a token (RFC 7009); returns whether the provider supports that.
-    ///
-    /// # Errors
-    /// If it does not respond, or refuses.
-    pub async fn revoke(&self, token: &SecretString, hint: &str) -> Result<bool, Error> {
-        let settings = &self.0.settings;
-        let metadata = self.metadata().await?;
-        let Some(endpoint) = &metadata.revocation_endpoint else {
-            return Ok(false);
-        };
-        let request = revocation(settings, &metadata, endpoint, token, hint)?;
-        let answer = self.0.http.send(request).await?;
-        if answer.status().is_success() {
-            Ok(true)
-        } else {
-            Err(Error::Client(format!("revocation: {}", answer.status())))
-        }
     }
 
     /// Verifies a logout token. The caller stores its ID and refuses a second one.
@@ -126,44 +104,4 @@ impl Provider {
             remember_until: issued + MAX_TOKEN_AGE + skew + skew,
         })
     }
-}
-
-/// Returns a revocation request of this client.
-fn revocation(
-    settings: &Settings,
-    metadata: &Metadata,
-    endpoint: &Url,
-    token: &SecretString,
-    hint: &str,
-) -> Result<Request<Vec<u8>>, Error> {
-    let mut form = form_urlencoded::Serializer::new(String::new());
-    form.append_pair("token", token.expose_secret())
-        .append_pair("token_type_hint", hint);
-    let mut request = Request::post(endpoint.as_str())
-        .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-    match &settings.client_secret {
-        Some(secret) if !secret_in_body(settings, metadata) => {
-            // RFC 6749 2.3.1: both are form-encoded before they are joined
-            let encode =
-                |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
-            let pair = format!(
-                "{}:{}",
-                encode(&settings.client_id),
-                encode(secret.expose_secret())
-            );
-            request = request.header(
-                header::AUTHORIZATION,
-                format!("Basic {}", STANDARD.encode(pair)),
-            );
-        }
-        secret => {
-            form.append_pair("client_id", &settings.client_id);
-            if let Some(secret) = secret {
-                form.append_pair("client_secret", secret.expose_secret());
-            }
-        }
-    }
-    request
-        .body(form.finish().into_bytes())
-        .map_err(|_| Error::Unusable("the revocation endpoint is not a URL".to_owned()))
 }

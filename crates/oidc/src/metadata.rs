@@ -1,71 +1,192 @@
-//! A provider's metadata (OpenID Connect Discovery 1.0), read when first needed.
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
+//! A provider's metadata (OpenID Connect Discovery 1.0): the document, and which of its endpoints
+//! may be used.
+use openidconnect::{
+    AdditionalProviderMetadata, EndSessionUrl, JsonWebKeySetUrl, LogoutProviderMetadata,
+    ProviderMetadata, RevocationUrl, TokenUrl,
+    core::{
+        CoreAuthDisplay, CoreClaimName, CoreClaimType, CoreClientAuthMethod, CoreGrantType,
+        CoreJsonWebKey, CoreJweContentEncryptionAlgorithm, CoreJweKeyManagementAlgorithm,
+        CoreResponseMode, CoreResponseType, CoreSubjectIdentifierType,
+    },
 };
-
-use serde::Deserialize;
-use tokio::sync::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use url::Url;
 
 use crate::{error::Error, http::Http};
 
-/// How long the metadata is used: a provider may change its endpoints.
-const METADATA_TTL: Duration = Duration::from_secs(3600);
-/// Delay before the next request after a failure.
-const RETRY_DELAY: Duration = Duration::from_secs(3);
+/// The members that are used. `openidconnect` refuses a document for any member that it cannot
+/// parse, so the others are removed first: an empty `service_documentation` must not prevent a
+/// sign-in.
+const USED_MEMBERS: [&str; 9] = [
+    "issuer",
+    "authorization_endpoint",
+    "token_endpoint",
+    "jwks_uri",
+    "userinfo_endpoint",
+    "end_session_endpoint",
+    "revocation_endpoint",
+    "token_endpoint_auth_methods_supported",
+    "authorization_response_iss_parameter_supported",
+];
+/// Members that `openidconnect` requires, as Discovery does. Some providers omit them; they are
+/// not used.
+const UNUSED_LISTS: [&str; 3] = [
+    "response_types_supported",
+    "subject_types_supported",
+    "id_token_signing_alg_values_supported",
+];
 
-/// The parts of a discovery document that are used.
-#[derive(Clone, Debug, Deserialize)]
+/// A discovery document.
+pub(crate) type Document = ProviderMetadata<
+    LogoutProviderMetadata<Extensions>,
+    CoreAuthDisplay,
+    CoreClientAuthMethod,
+    CoreClaimName,
+    CoreClaimType,
+    CoreGrantType,
+    CoreJweContentEncryptionAlgorithm,
+    CoreJweKeyManagementAlgorithm,
+    CoreJsonWebKey,
+    CoreResponseMode,
+    CoreResponseType,
+    CoreSubjectIdentifierType,
+>;
+
+/// The members of RFC 8414 and RFC 9207.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(crate) struct Extensions {
+    revocation_endpoint: Option<RevocationUrl>,
+    /// Whether every authorization response names its issuer.
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+}
+
+impl AdditionalProviderMetadata for Extensions {}
+
+/// The metadata of a provider. Every endpoint is on a configured host.
+#[derive(Clone, Debug)]
 pub(crate) struct Metadata {
-    pub issuer: String,
-    pub authorization_endpoint: Url,
-    pub token_endpoint: Url,
-    pub jwks_uri: Url,
-    #[serde(default)]
-    pub userinfo_endpoint: Option<Url>,
-    #[serde(default)]
-    pub end_session_endpoint: Option<Url>,
-    #[serde(default)]
-    pub revocation_endpoint: Option<Url>,
-    #[serde(default)]
-    pub token_endpoint_auth_methods_supported: Vec<String>,
-    /// RFC 9207: whether every authorization response names its issuer.
-    #[serde(default)]
-    pub authorization_response_iss_parameter_supported: bool,
+    document: Document,
+    token_endpoint: TokenUrl,
 }
 
 impl Metadata {
-    fn check(mut self, issuer: &str, http: &Http) -> Result<Self, Error> {
-        if self.issuer != issuer {
+    /// Reads the document that was fetched from `source`, and checks the issuer and the endpoints.
+    pub fn read(
+        mut members: Map<String, Value>,
+        source: &Url,
+        issuer: &str,
+        http: &Http,
+    ) -> Result<Self, Error> {
+        members.retain(|name, _| USED_MEMBERS.contains(&name.as_str()));
+        for name in UNUSED_LISTS {
+            members.insert(name.to_owned(), Value::Array(Vec::new()));
+        }
+        let unreadable = |reason: &dyn std::fmt::Display| {
+            Error::Unusable(format!("{}: {reason}", source.path()))
+        };
+        let document: Document =
+            serde_json::from_value(Value::Object(members)).map_err(|error| unreadable(&error))?;
+        let token_endpoint = document
+            .token_endpoint()
+            .cloned()
+            .ok_or_else(|| unreadable(&"missing field `token_endpoint`"))?;
+        if document.issuer().as_str() != issuer {
             return Err(Error::Unusable(format!(
                 "its issuer is {:?}, not {issuer:?}: write issuer exactly as the provider does",
-                self.issuer.chars().take(200).collect::<String>()
+                document.issuer().chars().take(200).collect::<String>()
             )));
         }
         for (name, url) in [
-            ("authorization_endpoint", &self.authorization_endpoint),
-            ("token_endpoint", &self.token_endpoint),
-            ("jwks_uri", &self.jwks_uri),
+            (
+                "authorization_endpoint",
+                document.authorization_endpoint().url(),
+            ),
+            ("token_endpoint", token_endpoint.url()),
+            ("jwks_uri", document.jwks_uri().url()),
         ] {
             if !http.allows(url) {
                 return Err(elsewhere(name, url));
             }
         }
-        for (name, url) in [
-            ("userinfo_endpoint", &mut self.userinfo_endpoint),
-            ("end_session_endpoint", &mut self.end_session_endpoint),
-            ("revocation_endpoint", &mut self.revocation_endpoint),
-        ] {
-            if let Some(given) = url
-                && !http.allows(given)
-            {
-                tracing::warn!(issuer, "{}: it is not used", elsewhere(name, given));
-                *url = None;
-            }
-        }
-        Ok(self)
+        Ok(Self {
+            document: without_disallowed(document, issuer, http),
+            token_endpoint,
+        })
     }
+
+    /// Returns the document, for the client of `openidconnect`.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    pub fn token_endpoint(&self) -> &TokenUrl {
+        &self.token_endpoint
+    }
+
+    pub fn jwks_uri(&self) -> &JsonWebKeySetUrl {
+        self.document.jwks_uri()
+    }
+
+    pub fn has_userinfo(&self) -> bool {
+        self.document.userinfo_endpoint().is_some()
+    }
+
+    pub fn end_session_endpoint(&self) -> Option<&EndSessionUrl> {
+        self.document
+            .additional_metadata()
+            .end_session_endpoint
+            .as_ref()
+    }
+
+    pub fn revocation_endpoint(&self) -> Option<&RevocationUrl> {
+        self.extensions().revocation_endpoint.as_ref()
+    }
+
+    /// Returns whether every authorization response names its issuer (RFC 9207).
+    pub fn names_issuer_in_responses(&self) -> bool {
+        self.extensions()
+            .authorization_response_iss_parameter_supported
+    }
+
+    /// Returns whether the provider lists a method of client authentication.
+    pub fn offers(&self, method: &CoreClientAuthMethod) -> bool {
+        self.document
+            .token_endpoint_auth_methods_supported()
+            .is_some_and(|methods| methods.contains(method))
+    }
+
+    fn extensions(&self) -> &Extensions {
+        &self.document.additional_metadata().additional_metadata
+    }
+}
+
+/// Removes the endpoints that are not needed for signing in and are on other hosts.
+fn without_disallowed(document: Document, issuer: &str, http: &Http) -> Document {
+    let is_allowed = |name: &str, url: &Url| {
+        let allowed = http.allows(url);
+        if !allowed {
+            tracing::warn!(issuer, "{}: it is not used", elsewhere(name, url));
+        }
+        allowed
+    };
+    let userinfo = document
+        .userinfo_endpoint()
+        .filter(|endpoint| is_allowed("userinfo_endpoint", endpoint.url()))
+        .cloned();
+    let mut document = document.set_userinfo_endpoint(userinfo);
+    let logout = document.additional_metadata_mut();
+    logout.end_session_endpoint = logout
+        .end_session_endpoint
+        .take()
+        .filter(|endpoint| is_allowed("end_session_endpoint", endpoint.url()));
+    let extensions = &mut logout.additional_metadata;
+    extensions.revocation_endpoint = extensions
+        .revocation_endpoint
+        .take()
+        .filter(|endpoint| is_allowed("revocation_endpoint", endpoint.url()));
+    document
 }
 
 fn elsewhere(name: &str, url: &Url) -> Error {
@@ -76,62 +197,106 @@ fn elsewhere(name: &str, url: &Url) -> Error {
     ))
 }
 
-#[derive(Debug, Default)]
-struct State {
-    known: Option<(Arc<Metadata>, Instant)>,
-    failed: Option<(Error, Instant)>,
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
 
-/// The metadata of one provider, shared by all users of it.
-#[derive(Debug, Default)]
-pub(crate) struct Discovery(Mutex<State>);
+    use super::*;
+    use crate::settings::Settings;
 
-impl Discovery {
-    /// Returns the metadata; sends a request at most every few seconds while the provider does not
-    /// respond.
-    pub async fn get(&self, issuer: &str, http: &Http) -> Result<Arc<Metadata>, Error> {
-        let mut state = self.0.lock().await;
-        if let Some((known, at)) = &state.known
-            && at.elapsed() < METADATA_TTL
-        {
-            return Ok(Arc::clone(known));
+    const ISSUER: &str = "https://id.example.org";
+
+    fn read(changes: Value) -> Result<Metadata, Error> {
+        let mut members = json!({
+            "issuer": ISSUER,
+            "authorization_endpoint": "https://id.example.org/auth",
+            "token_endpoint": "https://id.example.org/token",
+            "jwks_uri": "https://id.example.org/jwks",
+        });
+        for (name, value) in changes.as_object().unwrap() {
+            members[name] = value.clone();
         }
-        if let Some((error, at)) = &state.failed
-            && at.elapsed() < RETRY_DELAY
-        {
-            return match &state.known {
-                // an old document is better than none
-                Some((known, _)) => Ok(Arc::clone(known)),
-                None => Err(error.clone()),
-            };
+        let Value::Object(members) = members else {
+            panic!("an object")
+        };
+        let source = "https://id.example.org/.well-known/openid-configuration"
+            .parse()
+            .unwrap();
+        let http = Http::new(&Settings::new(ISSUER, "portico", None)).unwrap();
+        Metadata::read(members, &source, ISSUER, &http)
+    }
+
+    #[test]
+    fn the_least_document_names_issuer_keys_and_two_endpoints() {
+        let metadata = read(json!({})).unwrap();
+        assert_eq!(
+            metadata.token_endpoint().as_str(),
+            "https://id.example.org/token"
+        );
+        assert!(!metadata.has_userinfo());
+        assert!(!metadata.names_issuer_in_responses());
+        assert!(metadata.end_session_endpoint().is_none());
+        assert!(metadata.revocation_endpoint().is_none());
+        assert!(!metadata.offers(&CoreClientAuthMethod::ClientSecretBasic));
+    }
+
+    #[test]
+    fn members_that_are_not_used_may_have_any_value() {
+        for changes in [
+            json!({ "service_documentation": "" }),
+            json!({ "op_tos_uri": "terms", "registration_endpoint": null }),
+            json!({ "claims_parameter_supported": "true" }),
+            json!({ "response_types_supported": "code", "subject_types_supported": null }),
+            json!({ "id_token_signing_alg_values_supported": ["RS256", "ML-DSA-65"] }),
+            json!({ "scopes_supported": 7, "jwks": { "keys": [] } }),
+        ] {
+            assert!(read(changes.clone()).is_ok(), "{changes}");
         }
-        match read(issuer, http).await {
-            Ok(metadata) => {
-                let metadata = Arc::new(metadata);
-                *state = State {
-                    known: Some((Arc::clone(&metadata), Instant::now())),
-                    failed: None,
-                };
-                Ok(metadata)
-            }
-            Err(error) => {
-                tracing::warn!(issuer, %error, "a provider could not be discovered");
-                state.failed = Some((error.clone(), Instant::now()));
-                match &state.known {
-                    Some((known, _)) if error.is_outage() => Ok(Arc::clone(known)),
-                    _ => Err(error),
-                }
+    }
+
+    #[test]
+    fn a_method_of_client_authentication_may_be_unknown() {
+        let metadata = read(json!({
+            "token_endpoint_auth_methods_supported": ["client_secret_post", "attestation"],
+        }))
+        .unwrap();
+        assert!(metadata.offers(&CoreClientAuthMethod::ClientSecretPost));
+        assert!(!metadata.offers(&CoreClientAuthMethod::ClientSecretBasic));
+    }
+
+    #[test]
+    fn what_a_sign_in_needs_must_be_there() {
+        for name in [
+            "issuer",
+            "authorization_endpoint",
+            "token_endpoint",
+            "jwks_uri",
+        ] {
+            for value in [json!(null), json!(7), json!("no URL")] {
+                let refused = read(json!({ name: value }));
+                assert!(matches!(refused, Err(Error::Unusable(_))), "{name} {value}");
             }
         }
     }
-}
 
-async fn read(issuer: &str, http: &Http) -> Result<Metadata, Error> {
-    let address = format!(
-        "{}/.well-known/openid-configuration",
-        issuer.trim_end_matches('/')
-    );
-    let url =
-        Url::parse(&address).map_err(|_| Error::Unusable("issuer is not a URL".to_owned()))?;
-    http.json::<Metadata>(&url).await?.check(issuer, http)
+    #[test]
+    fn optional_endpoints_on_other_hosts_are_left_out() {
+        let at = |host: &str| {
+            json!({
+                "userinfo_endpoint": format!("https://{host}/userinfo"),
+                "end_session_endpoint": format!("https://{host}/end"),
+                "revocation_endpoint": format!("https://{host}/revoke"),
+                "authorization_response_iss_parameter_supported": true,
+            })
+        };
+        let metadata = read(at("id.example.org")).unwrap();
+        assert!(metadata.has_userinfo());
+        assert!(metadata.end_session_endpoint().is_some());
+        assert!(metadata.revocation_endpoint().is_some());
+        assert!(metadata.names_issuer_in_responses());
+        let metadata = read(at("evil.example")).unwrap();
+        assert!(!metadata.has_userinfo());
+        assert!(metadata.end_session_endpoint().is_none());
+        assert!(metadata.revocation_endpoint().is_none());
+    }
 }

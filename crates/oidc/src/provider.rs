@@ -8,11 +8,12 @@ use jiff::Timestamp;
 
 use crate::{
     claims::Identity,
+    discovery::Discovery,
     error::{Error, TokenFault},
     http::Http,
     jwt::{Claims, Header},
     keys::Keys,
-    metadata::{Discovery, Metadata},
+    metadata::Metadata,
     settings::{InvalidSettings, Settings},
 };
 
@@ -127,7 +128,7 @@ impl Provider {
             .candidates(
                 header.kid.as_deref(),
                 header.algorithm,
-                &metadata.jwks_uri,
+                metadata.jwks_uri(),
                 &self.0.http,
                 self.0.settings.key_interval,
             )
@@ -165,6 +166,25 @@ impl Provider {
             return Err(TokenFault::Type.into());
         }
         Ok((Identity::read(&claims, &settings.claims)?, expires))
+    }
+
+    /// Checks a signed userinfo response (OpenID Connect Core 5.3.2); returns its claims. Issuer
+    /// and audience must be present; times are checked if they are.
+    pub(crate) async fn verify_userinfo(&self, token: &str) -> Result<Claims, Error> {
+        let settings = &self.0.settings;
+        let header = Header::read(token, &settings.algorithms)?;
+        header.expect_type(&[None, Some("jwt")])?;
+        let claims = self.signed_claims(token, &header).await?;
+        self.expect_own_audience(&claims)?;
+        if claims.time("exp")?.is_some() {
+            claims.expect_valid_now(settings.skew)?;
+        } else {
+            claims.expect_begun(settings.skew)?;
+        }
+        if claims.0.contains_key("events") {
+            return Err(TokenFault::Type.into());
+        }
+        Ok(claims)
     }
 
     /// Checks that the token is for this client, and for no other audience that is not configured.

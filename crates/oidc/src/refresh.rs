@@ -2,7 +2,7 @@
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::{claims::Identity, error::Error, oauth, provider::Provider};
+use crate::{claims::Identity, client, error::Error, provider::Provider};
 
 /// When to refresh next if the provider sets no lifetime.
 const DEFAULT_REFRESH_DELAY: SignedDuration = SignedDuration::from_mins(5);
@@ -35,8 +35,8 @@ impl Provider {
         known: &Identity,
     ) -> Result<Refreshed, Error> {
         let metadata = self.metadata().await?;
-        let client = oauth::client(&self.0.settings, &metadata);
-        let given = oauth::refresh(client, &self.0.http, refresh_token)
+        let client = client::client(&self.0.settings, &metadata);
+        let given = client::refresh(client, &self.0.http, refresh_token)
             .await
             .inspect_err(|error| self.note_failure(error))?;
         let mut refreshed = Refreshed {

@@ -16,6 +16,7 @@ mod advice;
 mod audit;
 mod authorization_codes;
 mod browser_marks;
+mod browser_sessions;
 mod cause;
 mod changes;
 mod cluster_journal;
@@ -60,11 +61,15 @@ pub use audit::{
 };
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
 pub use browser_marks::BrowserMarks;
+pub use browser_sessions::{
+    BrowserSession, BrowserSessionCreation, BrowserSessions,
+    MAX_DATA_BYTES as MAX_BROWSER_SESSION_BYTES,
+};
 pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use cluster_journal::{
     ClusterJournal, JournalEntry, JournalHead, JournalKey, JournalSource, LastObservation,
-    MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry,
+    MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry, NewJournalEvent,
 };
 pub use cluster_protections::{ClusterProtection, ClusterProtections, ProtectedCluster};
 pub use config::StoreConfig;

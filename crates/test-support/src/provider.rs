@@ -2,7 +2,7 @@
 use axum::{
     Json, Router,
     extract::State,
-    http::StatusCode,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -74,7 +74,11 @@ pub struct Replies {
     pub discovery: Mutex<Value>,
     pub keys: Mutex<Vec<Value>>,
     pub token: Mutex<Value>,
+    /// Claims, or a signed response as text.
     pub userinfo: Mutex<Value>,
+    pub userinfo_status: Mutex<StatusCode>,
+    /// The media type of the key set, if it is not JSON's.
+    pub key_media_type: Mutex<Option<&'static str>>,
     pub key_fetches: AtomicUsize,
     pub discoveries: AtomicUsize,
 }
@@ -175,9 +179,13 @@ async fn discovery(State(replies): State<Arc<Replies>>) -> Json<Value> {
     Json(replies.discovery.lock().unwrap().clone())
 }
 
-async fn keys(State(replies): State<Arc<Replies>>) -> Json<Value> {
+async fn keys(State(replies): State<Arc<Replies>>) -> Response {
     replies.key_fetches.fetch_add(1, Ordering::SeqCst);
-    Json(json!({ "keys": *replies.keys.lock().unwrap() }))
+    let keys = Json(json!({ "keys": *replies.keys.lock().unwrap() }));
+    match *replies.key_media_type.lock().unwrap() {
+        Some(media_type) => ([(header::CONTENT_TYPE, media_type)], keys).into_response(),
+        None => keys.into_response(),
+    }
 }
 
 async fn token(State(replies): State<Arc<Replies>>) -> Response {
@@ -190,6 +198,13 @@ async fn token(State(replies): State<Arc<Replies>>) -> Response {
     (status, Json(answer)).into_response()
 }
 
-async fn userinfo(State(replies): State<Arc<Replies>>) -> Json<Value> {
-    Json(replies.userinfo.lock().unwrap().clone())
+async fn userinfo(State(replies): State<Arc<Replies>>) -> Response {
+    let status = *replies.userinfo_status.lock().unwrap();
+    match replies.userinfo.lock().unwrap().clone() {
+        Value::String(signed) => {
+            let media_type = [(header::CONTENT_TYPE, "application/jwt; charset=utf-8")];
+            (status, media_type, signed).into_response()
+        }
+        claims => (status, Json(claims)).into_response(),
+    }
 }

@@ -117,8 +117,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Libraries that only some packages may name.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("redis", &["portico-store"]),
+    // one package speaks OpenID Connect, with one verifier
+    ("openidconnect", &["portico-oidc"]),
     // tests tamper with rows
     ("sqlx", &["portico-store", "portico-test-support"]),
+    // the state of browsers; sessions that grant access are our own (ADR 0027)
+    ("tower-sessions", &["gateway"]),
     ("kube", &["server", "portico-cluster-sync"]),
     ("k8s-openapi", &["server", "portico-cluster-sync"]),
     (

@@ -38,6 +38,70 @@ async fn a_provider_is_discovered_when_it_is_needed_and_once() {
 }
 
 #[tokio::test]
+async fn an_authorization_request_has_each_parameter_once() {
+    let stand_in = StandIn::start().await;
+    let provider = Provider::new(Settings {
+        scopes: ["openid", "groups"].map(str::to_owned).to_vec(),
+        ..stand_in.settings()
+    })
+    .unwrap();
+    let redirect = "https://portico.example.org/cb".parse().unwrap();
+    let begun = provider.begin(&redirect, true).await.unwrap();
+    let query: Vec<(String, String)> = begun.url.query_pairs().into_owned().collect();
+    let mut names: Vec<&str> = query.iter().map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        [
+            "client_id",
+            "code_challenge",
+            "code_challenge_method",
+            "nonce",
+            "prompt",
+            "redirect_uri",
+            "response_type",
+            "scope",
+            "state",
+        ]
+    );
+    assert!(query.contains(&("scope".to_owned(), "openid groups".to_owned())));
+    assert!(query.contains(&("client_id".to_owned(), "portico".to_owned())));
+    // no secret of the sign-in or of the client is printed
+    use secrecy::ExposeSecret as _;
+    let printed = format!("{:?}", begun.flow);
+    for secret in [&begun.flow.state, &begun.flow.nonce, &begun.flow.verifier] {
+        assert!(!printed.contains(secret.expose_secret()));
+    }
+}
+
+#[tokio::test]
+async fn a_document_with_strange_members_is_read() {
+    let stand_in = StandIn::start().await;
+    {
+        let mut document = stand_in.replies.discovery.lock().unwrap();
+        document["service_documentation"] = json!("");
+        document["id_token_signing_alg_values_supported"] = json!(["RS256", "ML-DSA-65", 7]);
+        document["subject_types_supported"] = json!("public");
+        document["claims_parameter_supported"] = json!("true");
+    }
+    assert_eq!(stand_in.provider().discover().await, Ok(()));
+}
+
+#[tokio::test]
+async fn a_document_without_a_token_endpoint_is_refused() {
+    let stand_in = StandIn::start().await;
+    let mut members = stand_in.replies.discovery.lock().unwrap().clone();
+    members.as_object_mut().unwrap().remove("token_endpoint");
+    *stand_in.replies.discovery.lock().unwrap() = members;
+    assert_eq!(
+        stand_in.provider().discover().await,
+        Err(Error::Unusable(
+            "/.well-known/openid-configuration: missing field `token_endpoint`".to_owned()
+        ))
+    );
+}
+
+#[tokio::test]
 async fn a_provider_that_is_down_is_reported_and_found_again() {
     let provider = Provider::new(Settings::new("http://127.0.0.1:9", "x", None)).unwrap();
     assert!(provider.outage().is_none());

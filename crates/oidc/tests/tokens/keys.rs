@@ -46,3 +46,18 @@ async fn a_new_key_is_found_after_the_interval() {
     let refused = redeem(&provider).await.map(drop);
     assert_eq!(refused, Err(Error::Token(TokenFault::UnknownKey)));
 }
+
+#[tokio::test]
+async fn a_key_set_counts_whatever_its_media_type() {
+    for media_type in [
+        "application/jwk-set+json",
+        "text/plain",
+        "application/octet-stream",
+    ] {
+        let stand_in = StandIn::start().await;
+        *stand_in.replies.key_media_type.lock().unwrap() = Some(media_type);
+        stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+        let redeemed = redeem(&stand_in.provider()).await.map(drop);
+        assert_eq!(redeemed, Ok(()), "{media_type}");
+    }
+}

@@ -12,3 +12,5 @@ mod id_tokens;
 mod keys;
 mod logout_tokens;
 mod refreshes;
+mod sign_out;
+mod userinfo;

@@ -3,7 +3,7 @@ use portico_oidc::{Error, TokenFault};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
-use portico_test_support::provider::StandIn;
+use portico_test_support::provider::{CLIENT, Key, StandIn};
 
 async fn refresh(stand_in: &StandIn) -> Result<portico_oidc::Refreshed, Error> {
     let token = SecretString::from("refresh-1");
@@ -92,4 +92,23 @@ async fn a_refused_token_is_distinguished_from_a_refused_client_and_from_an_outa
     let error = refresh(&stand_in).await.unwrap_err();
     assert!(matches!(error, Error::Unusable(_)));
     assert!(!error.to_string().contains("secret-value"));
+}
+
+#[tokio::test]
+async fn attack_62_a_signed_userinfo_response_is_verified_at_a_refresh_too() {
+    let stand_in = StandIn::start().await;
+    *stand_in.replies.token.lock().unwrap() =
+        json!({ "access_token": "a", "token_type": "bearer", "expires_in": 60 });
+    let claims = json!({
+        "iss": stand_in.issuer, "aud": CLIENT, "sub": "ada", "groups": ["dev"],
+    });
+    *stand_in.replies.userinfo.lock().unwrap() = json!(stand_in.key.sign(&json!({}), &claims));
+    let refreshed = refresh(&stand_in).await.unwrap();
+    assert_eq!(refreshed.identity.unwrap().groups, ["dev"]);
+    let forged = Key::new("k1").sign(&json!({}), &claims);
+    *stand_in.replies.userinfo.lock().unwrap() = json!(forged);
+    assert_eq!(
+        refresh(&stand_in).await.unwrap_err(),
+        Error::Token(TokenFault::Signature)
+    );
 }

@@ -176,6 +176,12 @@ async fn whatever_ends_has_a_time_to_live() {
     };
     let candidates = store.namespace_candidates();
     candidates.add("a-role", &candidate, at(0)).await.unwrap();
+    let state = portico_store::BrowserSession {
+        data: secrecy::SecretString::from("{}"),
+        expires_at: at(600),
+    };
+    let states = store.browser_sessions();
+    states.create("an-id", &state, 10, at(0)).await.unwrap();
     let mut raw = Raw::connect(&database.url).await;
     let all = raw.keys("").await;
     assert!(all.len() > 15, "{all:?}");
@@ -209,6 +215,12 @@ async fn after_the_last_sweep_nothing_is_left() {
     store.access_tokens().issue(cli.id, at(900)).await.unwrap();
     let flows = store.sign_in_flows();
     flows.start("/", at(600), at(0)).await.unwrap();
+    let state = portico_store::BrowserSession {
+        data: secrecy::SecretString::from("{}"),
+        expires_at: at(600),
+    };
+    let states = store.browser_sessions();
+    states.create("an-id", &state, 10, at(0)).await.unwrap();
     let day = 24 * 3600;
     store.sweep(at(day)).await.unwrap();
     store.sweep(at(9 * day)).await.unwrap();
@@ -320,7 +332,7 @@ async fn creations_of_clusters_need_a_sql_database() {
 
 #[tokio::test]
 async fn journals_of_clusters_need_a_sql_database() {
-    use crate::suite::cluster_journal::{key, request};
+    use crate::suite::cluster_journal::{event, key, request};
     use portico_store::StoreError;
     let database = super::database().await;
     let journal = database.store.cluster_journal();
@@ -332,6 +344,11 @@ async fn journals_of_clusters_need_a_sql_database() {
     assert!(matches!(error, StoreError::NeedsSql { .. }), "{error}");
     assert!(journal.last_observation(&key(1)).await.is_err());
     assert!(journal.list(&key(1), None, 10).await.is_err());
+    let appended = journal.append_events(&key(1), &[event("a")], now).await;
+    assert!(appended.is_err());
+    assert!(journal.last_events(&key(1), 10).await.is_err());
+    let others = journal.list_without_events(&key(1), None, 10).await;
+    assert!(others.is_err());
 }
 
 #[tokio::test]

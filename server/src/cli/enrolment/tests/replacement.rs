@@ -24,7 +24,7 @@ async fn a_replacement_keeps_what_its_options_leave_out() {
         ..first
     };
     assert_eq!(second, expected);
-    assert_eq!(place.stored().await, [second.clone()]);
+    assert_eq!(place.stored().await, std::slice::from_ref(&second));
     let text = api_server::after_import(&second, &place.section, None);
     let accepted = "Accepted: users of p1, p2, with one of the roles r1.\n";
     assert!(text.contains(accepted), "{text}");
