@@ -61,12 +61,13 @@ async function report(status: string, reasons: Record<string, string>) {
   expect(answer.status, answer.body).toBe(202);
 }
 
-/** Measures until Magnum's report is this one. */
+/** Measures until Magnum's report is this one, and the API server has answered. */
 async function measured(status: string) {
   await expect(async () => {
     await main(page).getByRole("button", { name: "Measure again" }).click();
     await expect(part("reported")).toContainText(status, { timeout: 2_000 });
-  }).toPass({ timeout: 60_000 });
+    await expect(part("measured")).toContainText("v1.20", { timeout: 2_000 });
+  }).toPass({ timeout: 90_000 });
 }
 
 test("case_47 Magnum's bad report about an API server that answers is shown beside Portico's own request, each with its age", async () => {
@@ -74,7 +75,6 @@ test("case_47 Magnum's bad report about an API server that answers is shown besi
   await report("UNHEALTHY", { api: "error" });
   await measured("Unhealthy");
   await expect(part("reported")).toContainText(/changed its record .* ago|age not known/);
-  await expect(part("measured")).toContainText("v1.20");
   await expect(part("measured")).toContainText(/ago/);
   await expect(part("disagreement")).toContainText("Magnum reports that the API server is not healthy, but it answered Portico");
   await isAccessible(page);
@@ -85,6 +85,7 @@ test("case_47 Magnum's bad report about an API server that answers is shown besi
 });
 
 test("case_40 a changed authority is compared with Portico's record, which a button updates", async () => {
+  test.setTimeout(240_000);
   await page.goto(viewOf("certificates"));
   await expect(part("authority")).toContainText("Fingerprint (SHA-256)");
   await expect(part("record")).toHaveCount(0);
@@ -108,7 +109,6 @@ test("case_40 a changed authority is compared with Portico's record, which a but
   // with the new authority the cluster is opened again
   await page.goto(clustersPage(tenant, cluster));
   await measured("Healthy");
-  await expect(part("measured")).toContainText("v1.20", { timeout: 60_000 });
 });
 
 test("Services and claims are deleted through Kubernetes first, and the cluster stays while one of them is left", async () => {
