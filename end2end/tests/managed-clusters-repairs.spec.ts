@@ -49,6 +49,7 @@ async function ownerOf(cluster: string): Promise<string> {
 }
 
 test("case_35 a cluster in UPDATE_FAILED is settled in the panel, and can be upgraded then", async ({ page, browser }) => {
+  test.setTimeout(240_000);
   const name = unique("settle");
   const cluster = await complete(page, name);
   await setQuota(tenant, "instances", await usedQuota(tenant, "instances"));
