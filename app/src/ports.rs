@@ -3,11 +3,13 @@
 mod care;
 mod lifecycle;
 mod nodes;
+mod repairs;
 mod templates;
 
 pub use care::ClusterCare;
 pub use lifecycle::Lifecycle;
 pub use nodes::NodeOperations;
+pub use repairs::ClusterRepairs;
 pub use templates::Templates;
 
 use crate::error::UiError;
@@ -31,7 +33,16 @@ pub type PanelRef = Arc<dyn Panel>;
 
 #[async_trait]
 pub trait Panel:
-    Objects + Manifests + Creation + Lifecycle + ClusterCare + NodeOperations + Templates + Send + Sync
+    Objects
+    + Manifests
+    + Creation
+    + Lifecycle
+    + ClusterCare
+    + ClusterRepairs
+    + NodeOperations
+    + Templates
+    + Send
+    + Sync
 {
     /// Returns the session; makes no request.
     fn session(&self) -> SessionView;

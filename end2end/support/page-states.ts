@@ -109,6 +109,9 @@ export const casesOf = (pod: string): Record<string, Case[]> => ({
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "node-groups") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "nodes") },
     { state: "error", user: "ada", path: path.managedClusters(nowhere, "certificates") },
+    // managed-clusters-repairs.spec.ts has those of a cluster
+    { state: "error", user: "ada", path: path.managedClusters(nowhere, "settle") },
+    { state: "error", user: "ada", path: path.managedClusters(nowhere, "ownership") },
     // managed-clusters-templates.spec.ts has the list and one template
     { state: "not-permitted", user: "ada", path: path.managedClusters("templates") },
     { state: "error", user: "ada", path: path.managedClusters("templates", nowhere) },

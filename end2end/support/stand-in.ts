@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { setting } from "./env";
 import { send } from "./http";
-import type { Tenant } from "./tenant";
+import { tokenIn } from "./keystone";
+import { createColleague, type Tenant } from "./tenant";
 
 const BALANCERS = "/load-balancer/v2/lbaas/loadbalancers";
 const ADDRESSES = "/network/v2.0/floatingips";
@@ -38,6 +39,25 @@ export async function deleteVolumesAndBalancers(tenant: Tenant) {
   for (const [all, collection, one] of lists) {
     for (const { id } of await list(tenant, all, collection)) await call(tenant, "DELETE", `${one}/${id}`);
   }
+}
+
+/** Returns how much of a quota of Nova, such as `instances`, the project uses. */
+export async function usedQuota(tenant: Tenant, name: string): Promise<number> {
+  const body = await call(tenant, "GET", `/compute/v2.1/os-quota-sets/${tenant.project}/detail`);
+  const { quota_set } = JSON.parse(body) as { quota_set: Record<string, { in_use: number }> };
+  return quota_set[name]?.in_use ?? 0;
+}
+
+/** Sets a quota of Nova for the project, as an administrator. */
+export async function setQuota(tenant: Tenant, name: string, limit: number) {
+  const root = await createColleague(tenant, "admin");
+  const path = `/compute/v2.1/os-quota-sets/${tenant.project}`;
+  const answer = await send(`${setting("CLOUD_STAND_IN_URL")}${path}`, {
+    method: "PUT",
+    headers: { "content-type": "application/json", "x-auth-token": await tokenIn(root.name, root.password, tenant.project) },
+    body: JSON.stringify({ quota_set: { [name]: limit } }),
+  });
+  if (answer.status >= 300) throw new Error(`PUT ${path}: ${answer.status} ${answer.body}`);
 }
 
 /** Has the next deletion of a cluster's network refused, as while a port is in use. */

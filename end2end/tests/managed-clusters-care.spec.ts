@@ -38,8 +38,16 @@ async function createProtected(page: Page, name: string): Promise<string> {
   return (JSON.parse(answer.body) as { accepted: { cluster: string } }).accepted.cluster;
 }
 
-test("case_46 health that Magnum does not measure is not shown as bad", async ({ page }) => {
-  await complete(page, unique("unmeasured"), { sim_health: "none" });
+test("case_46 health that Magnum does not measure is not shown as bad, in the list and on the page", async ({ page }) => {
+  const name = unique("unmeasured");
+  await complete(page, name, { sim_health: "none" });
+  await page.goto(clustersPage(tenant));
+  const row = main(page).getByRole("row").filter({ has: page.getByRole("link", { name, exact: true }) });
+  await expect(row).toContainText("Running");
+  await expect(row).toContainText("Health: Not measured");
+  await expect(row.locator(".is-bad, .is-warn")).toHaveCount(0);
+  await row.getByRole("link", { name, exact: true }).click();
+  await expect(title(page)).toHaveText(name);
   const reported = part(page, "reported");
   await expect(reported).toContainText("Not measured");
   await expect(reported).toContainText("Magnum has no report about this cluster");

@@ -155,6 +155,8 @@ test("case_40 authorities are rotated after the name, and have another fingerpri
   await expect(part(page, "other-authorities").getByRole("row")).toHaveCount(3);
   const send = main(page).getByRole("button", { name: "Rotate authorities" });
   await expect(part(page, "rotation")).toContainText("stops working at once");
+  // the note about kubeconfigs from before
+  await expect(part(page, "rotation")).toContainText("kubeconfigs with a certificate must be made again");
   await expect(send).toBeDisabled();
   await typed(page, name).fill(name);
   await send.click();

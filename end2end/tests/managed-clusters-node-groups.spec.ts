@@ -4,6 +4,7 @@ import { expect, test } from "../support/browser";
 import { createCluster, isAccessible, main, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
 import { signedIn, signIn } from "../support/sign-in";
+import { setQuota, usedQuota } from "../support/stand-in";
 import { clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 
@@ -189,4 +190,117 @@ test("the journal remains after the deletion, and can be downloaded", async ({ p
   expect(lines.map(({ sequence }) => sequence)).toEqual(lines.map((_, index) => index + 1));
   const actions = lines.filter(({ source }) => source === "request").map(({ content }) => content.action);
   expect(actions).toContain("delete_cluster");
+});
+
+test("case_29 a second change is queued behind the running one, which is named, and is sent when that has finished", async ({ page, browser }) => {
+  test.setTimeout(240_000);
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, unique("queued"), { sim_seconds: "15" });
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  const api = await PanelApi.inProject(page, tenant.project);
+  const first = { resize: { group: "default-worker", from: 1, nodes: 2, min: null, max: null } };
+  const sent = await api.post("/api/managed_clusters/change_node_group", { cluster, change: first, reason: "" });
+  expect(sent.body).toContain("accepted");
+  await waitForStatus(tenant, cluster, "UPDATE_IN_PROGRESS");
+  await page.goto(viewOf(cluster, "node-groups"));
+  await row(page, "default-worker").getByRole("button", { name: "Resize" }).click();
+  await main(page).getByLabel("Number of nodes").fill("3");
+  const queue = part(page, "queue");
+  await expect(queue).toContainText("Another change of the cluster is running: Resize the node group default-worker to 2, requested by");
+  await expect(queue).toContainText(`${tenant.member.name} (you)`);
+  await expect(part(page, "change").getByRole("button", { name: "Resize", exact: true })).toBeDisabled();
+  await isAccessible(page);
+  await queue.getByRole("button", { name: "Send when it has finished" }).click();
+  await expect(part(page, "waiting")).toContainText("Resize default-worker to 3");
+  await expect(part(page, "waiting")).toContainText("Waits until the cluster is settled");
+  // a colleague sees it too, and a third change is refused
+  const other = await signedIn(browser, await createColleague(tenant, "member"), viewOf(cluster, "node-groups"));
+  await expect(part(other, "waiting")).toContainText(tenant.member.name);
+  const third = { resize: { group: "default-worker", from: 2, nodes: 4, min: null, max: null } };
+  const forced = await (await PanelApi.inProject(other, tenant.project)).post("/api/managed_clusters/queue_change", { cluster, change: third, reason: "" });
+  expect(forced.body).toContain("Another change waits already: Resize default-worker to 3");
+  await other.context().close();
+  await expect.poll(() => nodesOf(cluster, "default-worker"), { timeout: 60_000 }).toBe(3);
+  await expect(part(page, "waiting")).toHaveCount(0, { timeout: 60_000 });
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await page.goto(viewOf(cluster, "journal"));
+  await expect(entries(page).filter({ hasText: "Queue the change of the node group default-worker to 3" })).toHaveCount(1);
+});
+
+test("a change with two steps waits for a user after its page was left, and is continued or discarded in another browser", async ({ page, browser }) => {
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, unique("resumed"), { sim_seconds: "3" });
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  const api = await PanelApi.inProject(page, tenant.project);
+  const change = { resize: { group: "default-worker", from: 1, nodes: 2, min: 1, max: 3 } };
+  // the bounds only: no page is open that continues
+  const begun = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "CHG-8" });
+  expect(begun.body).toContain("accepted");
+  const colleague = await createColleague(tenant, "member");
+  const other = await signedIn(browser, colleague, viewOf(cluster, "node-groups"));
+  const card = part(other, "waiting");
+  await expect(card).toContainText("Waiting for you", { timeout: 60_000 });
+  await expect(card).toContainText("Resize default-worker to 2");
+  await expect(card).toContainText("CHG-8");
+  await isAccessible(other);
+  expect(await nodesOf(cluster, "default-worker")).toBe(1);
+  await card.getByRole("button", { name: "Continue" }).click();
+  await expect.poll(() => nodesOf(cluster, "default-worker"), { timeout: 60_000 }).toBe(2);
+  await expect(card).toHaveCount(0, { timeout: 60_000 });
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+
+  const again = { resize: { group: "default-worker", from: 2, nodes: 4, min: 1, max: 5 } };
+  await api.post("/api/managed_clusters/change_node_group", { cluster, change: again, reason: "" });
+  await other.reload();
+  await expect(card).toContainText("Waiting for you", { timeout: 60_000 });
+  await card.getByRole("button", { name: "Discard" }).click();
+  await expect(card).toHaveCount(0);
+  await other.reload();
+  await expect(row(other, "default-worker")).toBeVisible();
+  await expect(card).toHaveCount(0);
+  expect(await nodesOf(cluster, "default-worker")).toBe(2);
+  await other.context().close();
+});
+
+test("case_28 a size beyond the quota has red bars in the form, and cannot be sent", async ({ page }) => {
+  const cluster = await complete(page, unique("quota"));
+  await setQuota(tenant, "cores", await usedQuota(tenant, "cores"));
+  try {
+    await page.goto(viewOf(cluster, "node-groups"));
+    await row(page, "default-worker").getByRole("button", { name: "Resize" }).click();
+    await main(page).getByLabel("Number of nodes").fill("3");
+    const cores = part(page, "quotas").locator(".meter-row").filter({ has: page.locator(".meter-label", { hasText: /^cores/ }) });
+    await expect(cores).toContainText("→");
+    await expect(cores.locator(".is-bad")).toBeVisible();
+    // full: the part of the bar above its upper mark is red
+    await expect(cores.locator("meter")).toHaveJSProperty("value", 100);
+    await expect(part(page, "change").getByRole("button", { name: "Resize", exact: true })).toBeDisabled();
+    await isAccessible(page);
+    const api = await PanelApi.inProject(page, tenant.project);
+    const change = { resize: { group: "default-worker", from: 1, nodes: 3, min: null, max: null } };
+    const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
+    expect(forced.body).toContain('"refused"');
+    expect(await nodesOf(cluster, "default-worker")).toBe(1);
+  } finally {
+    await setQuota(tenant, "cores", 1_000);
+  }
+});
+
+test("case_33 a restricted label is marked beside its field, and nothing can be sent", async ({ page }) => {
+  const cluster = await complete(page, unique("labels"));
+  await page.goto(viewOf(cluster, "node-groups"));
+  await main(page).getByRole("button", { name: "Add a node group" }).click();
+  const labels = main(page).getByLabel("Labels of the nodes");
+  await expect(labels).not.toHaveAttribute("aria-invalid", "true");
+  await labels.fill("kubernetes.io/role=gpu");
+  await expect(labels).toHaveAttribute("aria-invalid", "true");
+  const described = await labels.getAttribute("aria-describedby");
+  await expect(page.locator(`[id="${described ?? ""}"]`)).toContainText("kubernetes.io/ are restricted");
+  await expect(main(page).getByLabel("Name of the group")).not.toHaveAttribute("aria-invalid", "true");
+  const send = part(page, "change").getByRole("button", { name: "Add the node group" });
+  await expect(send).toBeDisabled();
+  await isAccessible(page);
+  await labels.fill("example.org/role=gpu");
+  await expect(labels).not.toHaveAttribute("aria-invalid", "true");
+  await expect(send).toBeEnabled();
 });

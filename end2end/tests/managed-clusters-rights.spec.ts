@@ -56,6 +56,8 @@ async function force(api: PanelApi) {
     continue: { cluster },
     upgrade: { cluster, template: randomUUID(), typed: name },
     rotate_ca: { cluster, typed: name },
+    settle: { cluster, reason: "" },
+    rotate_credential: { cluster, typed: name, reason: "" },
     set_protection: { cluster, is_on: true, typed: name },
     sign_certificate: { cluster, request: "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n" },
   };

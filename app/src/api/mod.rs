@@ -4,6 +4,7 @@ pub mod apps;
 pub mod authentication;
 pub mod cluster_care;
 pub mod cluster_nodes;
+pub mod cluster_repairs;
 pub mod cluster_templates;
 pub mod clusters;
 pub mod creation;

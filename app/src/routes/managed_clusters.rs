@@ -20,6 +20,8 @@ const NODE_GROUPS: &str = "node-groups";
 const NODES: &str = "nodes";
 const UPGRADE: &str = "upgrade";
 const CERTIFICATES: &str = "certificates";
+const OWNERSHIP: &str = "ownership";
+const SETTLE: &str = "settle";
 
 /// One of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +47,10 @@ pub enum ManagedClustersPage {
     Upgrade(Uuid),
     /// The authority of a cluster, its rotation, and the signing of requests.
     Certificates(Uuid),
+    /// The owner of a cluster, and the rotation of its credential.
+    Ownership(Uuid),
+    /// The way out of a failed change.
+    Settle(Uuid),
     /// The cluster templates.
     Templates,
     /// Details, copy, flags and deletion of a template.
@@ -73,6 +79,8 @@ impl ManagedClustersPage {
             NODES => Some(Self::Nodes(cluster)),
             UPGRADE => Some(Self::Upgrade(cluster)),
             CERTIFICATES => Some(Self::Certificates(cluster)),
+            OWNERSHIP => Some(Self::Ownership(cluster)),
+            SETTLE => Some(Self::Settle(cluster)),
             _ => None,
         }
     }
@@ -92,6 +100,8 @@ impl ManagedClustersPage {
             Self::Nodes(cluster) => format!("{base}/{cluster}?view={NODES}"),
             Self::Upgrade(cluster) => format!("{base}/{cluster}?view={UPGRADE}"),
             Self::Certificates(cluster) => format!("{base}/{cluster}?view={CERTIFICATES}"),
+            Self::Ownership(cluster) => format!("{base}/{cluster}?view={OWNERSHIP}"),
+            Self::Settle(cluster) => format!("{base}/{cluster}?view={SETTLE}"),
             Self::Templates => format!("{base}/{TEMPLATES}"),
             Self::Template(template) => format!("{base}/{TEMPLATES}?view={template}"),
         }
@@ -140,6 +150,8 @@ mod tests {
             ManagedClustersPage::Nodes(id),
             ManagedClustersPage::Upgrade(id),
             ManagedClustersPage::Certificates(id),
+            ManagedClustersPage::Ownership(id),
+            ManagedClustersPage::Settle(id),
             ManagedClustersPage::Templates,
             ManagedClustersPage::Template(id),
         ] {

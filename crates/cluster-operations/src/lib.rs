@@ -12,6 +12,7 @@ pub mod inside;
 pub mod items;
 pub mod mapping;
 pub mod nodes;
+pub mod settling;
 pub mod steps;
 pub mod target;
 pub mod templates;

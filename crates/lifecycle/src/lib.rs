@@ -15,6 +15,7 @@ pub mod inventory;
 pub mod journal;
 pub mod labels;
 pub mod model;
+pub mod ownership;
 pub mod placement;
 pub mod plan;
 pub mod preflight;

@@ -31,6 +31,28 @@ pub fn typed_name(name: String, typed: RwSignal<String>) -> AnyView {
     .into_any()
 }
 
+/// Returns the field for why the user requests a change.
+pub fn reason_field(reason: RwSignal<String>) -> AnyView {
+    view! {
+        <div class="field">
+            <label for="change-reason">"Reason"</label>
+            <input
+                class="input"
+                id="change-reason"
+                name="reason"
+                autocomplete="off"
+                aria-describedby="change-reason-hint"
+                prop:value=move || reason.get()
+                on:input=move |event| reason.set(event_target_value(&event))
+            />
+            <span class="field-hint" id="change-reason-hint">
+                "Optional; it is written to the cluster's journal."
+            </span>
+        </div>
+    }
+    .into_any()
+}
+
 /// Returns what came of a request for a change of a cluster.
 pub fn outcome(answer: Result<ChangeOutcome, UiError>, cluster: Uuid, project: &str) -> AnyView {
     match answer {

@@ -12,8 +12,10 @@ mod journal;
 mod list;
 mod node_groups;
 mod nodes;
+mod ownership;
 mod pods;
 mod protection;
+mod settle;
 mod templates;
 mod upgrade;
 mod view_change;
@@ -36,6 +38,8 @@ use leptos_router::hooks::use_query_map;
 use list::ClusterList;
 use node_groups::NodeGroupsPage;
 use nodes::NodesPage;
+use ownership::OwnershipPage;
+use settle::Settle;
 use templates::{TemplateList, TemplatePage};
 use upgrade::Upgrade;
 use uuid::Uuid;
@@ -92,6 +96,12 @@ pub fn ManagedClusterPages() -> impl IntoView {
                 }
                 Some(ManagedClustersPage::Certificates(cluster)) => {
                     view! { <Certificates cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Ownership(cluster)) => {
+                    view! { <OwnershipPage cluster /> }.into_any()
+                }
+                Some(ManagedClustersPage::Settle(cluster)) => {
+                    view! { <Settle cluster /> }.into_any()
                 }
                 Some(ManagedClustersPage::Templates) => view! { <TemplateList /> }.into_any(),
                 Some(ManagedClustersPage::Template(template)) => {

@@ -57,7 +57,9 @@ fn path(page: ManagedClustersPage) -> Option<SharedPath> {
         | ManagedClustersPage::NodeGroups(id)
         | ManagedClustersPage::Nodes(id)
         | ManagedClustersPage::Upgrade(id)
-        | ManagedClustersPage::Certificates(id) => Some(SharedPath::Cluster(id)),
+        | ManagedClustersPage::Certificates(id)
+        | ManagedClustersPage::Ownership(id)
+        | ManagedClustersPage::Settle(id) => Some(SharedPath::Cluster(id)),
         ManagedClustersPage::Templates | ManagedClustersPage::Template(_) => {
             Some(SharedPath::Templates)
         }

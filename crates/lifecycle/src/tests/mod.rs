@@ -8,6 +8,7 @@ mod idempotency;
 mod inventory;
 mod labels;
 mod node_removal;
+mod ownership;
 mod placement;
 mod plan;
 mod preflight;

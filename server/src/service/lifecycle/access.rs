@@ -68,7 +68,7 @@ pub struct MagnumAccess {
     pub(super) template_names: NamesByViewer,
     /// Whether users may see the nodes of clusters, by cluster, project, user and roles.
     pub(super) inspectable: Cache<(Uuid, String), Permission>,
-    keystone: keystone::Client,
+    pub(super) keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
 }

@@ -34,10 +34,12 @@ mod node_progress;
 mod nodes;
 mod origin;
 mod own;
+mod ownership;
 mod pace;
 mod pods;
 mod progress;
 mod protection;
+mod settling;
 #[cfg(test)]
 mod stand_in;
 mod stored_attempts;
@@ -59,7 +61,7 @@ pub use health::health;
 pub use journal::{Change, RequestOutcome, begin, export as export_journal, journal, record};
 pub use list::list;
 pub use node_groups::{
-    change as change_node_group, node_groups, review as review_node_group, target_of,
+    change as change_node_group, node_groups, review as review_node_group, target_of, waiting,
 };
 pub use nodes::{
     DRAIN, REPLACE, Stage, begin_drain, continue_drain, nodes, planned as planned_replacement,
@@ -67,8 +69,12 @@ pub use nodes::{
     running as running_replacement, running_drain, start as start_replacement,
     stop as stop_replacement, stop_drain,
 };
+pub use ownership::{
+    ROTATE_CREDENTIAL, ownership, passing as credential_passing, rotate_credential,
+};
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
+pub use settling::{settle, settlement};
 pub use stored_attempts::StoredAttempts;
 pub use templates_page::{copy_template, delete_template, set_template_flag, template, templates};
 pub use upgrade::{choice as upgrade_choice, options as upgrade_options, upgrade};

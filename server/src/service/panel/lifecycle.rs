@@ -2,6 +2,7 @@
 mod care;
 mod nodes;
 mod outcomes;
+mod repairs;
 mod templates;
 
 use super::PanelService;
@@ -9,7 +10,7 @@ use crate::{
     caller::audit::{self, Outcome},
     service::{
         enrolment,
-        lifecycle::{self, Accepted, Change, RequestOutcome},
+        lifecycle::{self, Accepted, Change, RequestOutcome, waiting},
     },
 };
 use app::{error::UiError, ports::Lifecycle};
@@ -191,11 +192,17 @@ impl Lifecycle for PanelService {
             target: &target,
             reason: Some(&reason),
         };
+        let steps = waiting::number_of_steps(services, caller, cluster, &change).await;
         let clusters = &self.clusters;
         let work = lifecycle::change_node_group(services, clusters, caller, cluster, &change);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);
+        if steps > 1 && matches!(outcome, Outcome::Done | Outcome::Started) {
+            // this page continues; another one can
+            let rest = (steps - 1, reason.as_str());
+            waiting::record_rest(services, caller, cluster, &change, rest).await;
+        }
         self.ui(answer)
     }
 

@@ -112,11 +112,11 @@ fn address(
             ManagedClustersPage::Leftovers(cluster)
         }
         FailureAction::FreeResources | FailureAction::ChooseByUuid => ManagedClustersPage::List,
+        FailureAction::Settle => ManagedClustersPage::Settle(cluster),
+        FailureAction::TakeOwnership => ManagedClustersPage::Ownership(cluster),
         FailureAction::Retry
         | FailureAction::Wait
         | FailureAction::ShowQuota
-        | FailureAction::Settle
-        | FailureAction::TakeOwnership
         | FailureAction::AskForRole
         | FailureAction::RelaxDisruptionBudget
         | FailureAction::ContactOperator => return None,
@@ -137,6 +137,22 @@ mod tests {
         );
         let of_creation = address(FailureAction::Retry, &Operation::Creation, id, "p1");
         assert_eq!(of_creation, None);
+    }
+
+    #[test]
+    fn a_failed_change_is_settled_and_a_lost_owner_replaced_on_pages_of_their_own() {
+        let id = Uuid::from_u128(7);
+        for (action, page) in [
+            (FailureAction::Settle, ManagedClustersPage::Settle(id)),
+            (
+                FailureAction::TakeOwnership,
+                ManagedClustersPage::Ownership(id),
+            ),
+        ] {
+            let operation = Operation::Change("Resize".to_owned());
+            let found = address(action, &operation, id, "p1");
+            assert_eq!(found, Some(page.address("p1")));
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ mod watch;
 
 pub use summary::bounds;
 
-use super::{list_crumb, protection, view_change::use_view_shown};
+use super::{list_crumb, ownership::OrphanedWarning, protection, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_cluster_progress,
     components::{ErrorState, PageHead},
@@ -183,6 +183,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
         {move || failure.get().map(|(card, operation)| {
             failure::card(card, &operation, cluster, &of_failure)
         })}
+        {move || (!is_deleted.get()).then(|| view! { <OrphanedWarning cluster /> })}
         {steps::card(watch)}
         {nodes::card(watch)}
         {remaining::card(watch)}
@@ -206,6 +207,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
 /// Returns the links to the pages of a cluster that exists.
 fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView {
     let certificates = ManagedClustersPage::Certificates(cluster).address(project);
+    let ownership = ManagedClustersPage::Ownership(cluster).address(project);
     let groups = ManagedClustersPage::NodeGroups(cluster).address(project);
     let nodes = ManagedClustersPage::Nodes(cluster).address(project);
     let upgrade = match upgrade.refusal {
@@ -222,6 +224,7 @@ fn day_two_links(upgrade: ActionOffer, cluster: Uuid, project: &str) -> AnyView 
         <a class="btn" href=groups>"Node groups"</a>
         <a class="btn" href=nodes>"Nodes"</a>
         <a class="btn" href=certificates>"Certificates"</a>
+        <a class="btn" href=ownership>"Ownership"</a>
         {upgrade}
     }
     .into_any()

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     pages::lifecycle::focus::focus_table,
-    ui::{Button, ButtonKind, Card},
+    ui::{Button, ButtonKind, Card, Icon, icons},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -199,8 +199,17 @@ fn field(
     write: fn(&mut Texts) -> &mut String,
 ) -> AnyView {
     let id = format!("group-{}", field.id);
-    let hint_id = format!("{id}-hint");
-    let describedby = field.hint.map(|_| hint_id.clone());
+    let (hint_id, error_id) = (format!("{id}-hint"), format!("{id}-error"));
+    let problem = problem(groups, field.id);
+    let invalid = move || problem.with(Option::is_some).then_some("true");
+    let describedby = {
+        let hint_id = field.hint.map(|_| hint_id.clone());
+        let error_id = error_id.clone();
+        move || match problem.with(Option::is_some) {
+            true => Some(error_id.clone()),
+            false => hint_id.clone(),
+        }
+    };
     let value = move || groups.texts.with(|texts| read(texts).clone());
     let on_input = move |event| {
         let typed = event_target_value(&event);
@@ -214,6 +223,7 @@ fn field(
                 rows="3"
                 spellcheck="false"
                 autocomplete="off"
+                aria-invalid=invalid
                 aria-describedby=describedby
                 prop:value=value
                 on:input=on_input
@@ -229,6 +239,7 @@ fn field(
                 inputmode=field.has_digits.then_some("numeric")
                 spellcheck="false"
                 autocomplete="off"
+                aria-invalid=invalid
                 aria-describedby=describedby
                 prop:value=value
                 on:input=on_input
@@ -241,9 +252,27 @@ fn field(
             <label for=id>{field.label}</label>
             {control}
             {field.hint.map(|hint| view! { <span class="field-hint" id=hint_id>{hint}</span> })}
+            {move || problem.get().map(|text| view! {
+                <span class="field-error" id=error_id.clone()>
+                    <Icon icon=icons::WARNING />
+                    {text}
+                </span>
+            })}
         </div>
     }
     .into_any()
+}
+
+/// Returns what the review finds wrong with the field with this ID.
+fn problem(groups: Groups, id: &'static str) -> Memo<Option<String>> {
+    // the size is `replicas` in the file
+    let name = if id == "nodes" { "replicas" } else { id };
+    Memo::new(move |_| {
+        groups.review.with(|review| match review {
+            Some(Ok(review)) => review.problem_of(name).map(str::to_owned),
+            _ => None,
+        })
+    })
 }
 
 fn bounds(groups: Groups) -> AnyView {

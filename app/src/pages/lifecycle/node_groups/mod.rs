@@ -4,10 +4,11 @@ mod form;
 mod review;
 mod state;
 mod table;
+mod waiting;
 
 pub use review::reviewed;
 
-use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
+use super::{cluster_crumb, list_crumb, settle, view_change::use_view_shown, without_scripts};
 use crate::{
     components::{ErrorState, NeedsScripts, PageHead},
     context::use_session,
@@ -17,6 +18,7 @@ use crate::{
 use leptos::{children::ViewFn, prelude::*};
 use state::Groups;
 use uuid::Uuid;
+use waiting::Waiting;
 
 const TITLE: &str = "Node groups";
 
@@ -47,6 +49,8 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let groups = Groups::new(cluster);
     groups.read();
+    let queue = Waiting::new(cluster, groups);
+    queue.start();
     let retry = Callback::new(move |()| groups.read());
     let is_first_read = Memo::new(move |_| {
         groups.shown.with(Option::is_none) && groups.failure.with(Option::is_none)
@@ -63,6 +67,12 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
             autoscaled.into_iter().chain(shown.gaps.clone()).collect()
         })
     });
+    let of_hint = project.clone();
+    let needs_settling = Memo::new(move |_| {
+        groups
+            .shown
+            .with(|shown| shown.as_ref().is_some_and(|shown| shown.needs_settling))
+    });
     view! {
         {move || is_first_read.get().then(|| view! { <SkeletonTable /> })}
         {move || groups.failure.get().map(|error| view! {
@@ -71,8 +81,11 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || notes.get().into_iter().map(|text| view! {
             <div class="mb-4"><Banner tone=Tone::Warn>{text}</Banner></div>
         }).collect_view()}
+        {move || needs_settling.get().then(|| settle::hint(cluster, &of_hint))}
+        {waiting::card(queue, &project)}
         {table::card(groups)}
         {move || groups.draft.get().map(|draft| form::card(groups, draft))}
+        {waiting::offer(queue)}
         {review::progress(groups, cluster, &project)}
     }
     .into_any()

@@ -89,7 +89,7 @@ pub fn progress(groups: Groups, cluster: Uuid, project: &str) -> AnyView {
                 Stage::Waiting { change } => {
                     let text = format!(
                         "Magnum works on {}. Further steps are sent by this page when the cluster is \
-                         settled. If you leave it, repeat the change to continue.",
+                         settled. If you leave it, what is left waits for you here.",
                         change.group()
                     );
                     let href = href.clone();

@@ -135,7 +135,8 @@ impl Groups {
         self.timer.start(TYPING_PAUSE, move || self.review_now());
     }
 
-    fn change(self) -> Option<Result<NodeGroupChange, String>> {
+    /// Returns what is typed; `None`: no form is open.
+    pub fn change(self) -> Option<Result<NodeGroupChange, String>> {
         let kind = self.draft.get_untracked()?;
         let mut change = self.texts.with_untracked(|texts| texts.change(&kind));
         if let Ok(NodeGroupChange::Resize { accepted_pods, .. }) = &mut change {
@@ -144,7 +145,8 @@ impl Groups {
         Some(change)
     }
 
-    fn review_now(self) {
+    /// Reviews what is typed, without a pause.
+    pub fn review_now(self) {
         let change = match self.change() {
             Some(Ok(change)) => change,
             Some(Err(text)) => {

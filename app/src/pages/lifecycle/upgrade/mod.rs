@@ -4,7 +4,7 @@ mod review;
 mod state;
 mod targets;
 
-use super::{cluster_crumb, list_crumb, view_change::use_view_shown, without_scripts};
+use super::{cluster_crumb, list_crumb, settle, view_change::use_view_shown, without_scripts};
 use crate::{
     components::{Age, ErrorState, NeedsScripts, PageHead},
     context::use_session,
@@ -56,6 +56,14 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     });
     let is_first_read =
         Memo::new(move |_| name.with(Option::is_none) && form.failure.with(Option::is_none));
+    let of_hint = project.clone();
+    let needs_settling = Memo::new(move |_| {
+        form.options.with(|options| {
+            options
+                .as_ref()
+                .is_some_and(|options| options.needs_settling)
+        })
+    });
     let read_at = Memo::new(move |_| {
         form.options
             .with(|options| options.as_ref().map(|options| options.read_at))
@@ -68,6 +76,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || form.failure.get().map(|error| view! {
             <div class="card mt-4"><ErrorState error retry /></div>
         })}
+        {move || needs_settling.get().then(|| settle::hint(cluster, &of_hint))}
         {targets::present(form)}
         {move || name.get().map(|name| view! {
             {targets::choice(form)}

@@ -210,6 +210,7 @@ mod tests {
             name: name.to_owned(),
         };
         let found = choices(&UpgradeOptions {
+            needs_settling: false,
             cluster: named("c", "shop"),
             version: None,
             template: named("t", "now"),

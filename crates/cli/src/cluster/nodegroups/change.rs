@@ -7,11 +7,12 @@ use crate::cluster::exit_code;
 use crate::cluster::nodes::in_group;
 use crate::cluster::part::{self, Target};
 use crate::cluster::pods;
+use portico_cluster_operations::settling::settling;
 use portico_cluster_operations::steps::StepError;
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::model::NodeGroup;
 use portico_lifecycle::placement::{Leaving, Placement};
-use portico_lifecycle::plan::{Action, Impact, Plan, Step, group_deletion};
+use portico_lifecycle::plan::{Plan, group_deletion};
 use portico_lifecycle::preflight::{ResizeContext, before_growth, before_resize};
 use portico_lifecycle::spec::NodeGroupSpec;
 
@@ -175,30 +176,6 @@ async fn placed(
             pods::read(connection, target.uuid, &leaving).await
         }
         Err(reason) => Placement::NotChecked(reason),
-    }
-}
-
-/// Returns a plan that asks for the present size again where that is what a failed cluster needs: if the
-/// driver succeeds, its state is UPDATE_COMPLETE.
-fn settling(target: &Target, group: &NodeGroup, nodes: u32, plan: Plan) -> Plan {
-    let status = &target.cluster.status;
-    if !plan.is_empty() || !status.is_failed() || status.is_deletion() {
-        return plan;
-    }
-    let name = &group.name;
-    let step = Step {
-        effect: format!("Requests the present size of {name} again, which settles the cluster."),
-        action: Action::Resize {
-            group: name.clone(),
-            from: nodes,
-            to: nodes,
-        },
-        impact: Impact::None,
-        refusal: None,
-    };
-    Plan {
-        steps: vec![step],
-        ..plan
     }
 }
 

@@ -17,6 +17,8 @@ pub enum ClusterAction {
     Upgrade,
     /// Replace the authorities of the cluster.
     RotateCa,
+    /// Give the cluster a new credential for the cloud, of the viewer.
+    RotateCredential,
     /// Have a certificate request signed by the authority of the cluster.
     SignCertificate,
 }

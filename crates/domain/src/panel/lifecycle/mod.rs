@@ -18,13 +18,16 @@ mod node_groups;
 mod node_progress;
 mod nodes;
 mod options;
+mod ownership;
 mod progress;
 mod protection;
 mod quota;
 mod review;
+mod settlement;
 mod templates;
 mod upgrade;
 mod usage;
+mod waiting;
 
 pub use action::{ActionOffer, Check, CheckLevel, ClusterAction, FieldProblem, FormPage};
 pub use certificates::{
@@ -63,6 +66,7 @@ pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,
 };
+pub use ownership::{OwnerStanding, Ownership};
 pub use progress::{
     ClusterProgress, Operation, PlannedStep, PlannedStepState, ProgressOutcome, ProgressStep,
     ProgressUpdate, StepState,
@@ -70,6 +74,7 @@ pub use progress::{
 pub use protection::{DeleteProtection, Protected};
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
+pub use settlement::Settlement;
 pub use templates::{
     ClusterTemplates, TemplateChoices, TemplateDetails, TemplateFlag, TemplateLabel,
     TemplateOutcome, TemplateRefusals, TemplateRow, TemplateValues,
@@ -78,3 +83,4 @@ pub use upgrade::{
     LabelDifference, UpgradeOptions, UpgradeReview, UpgradeSelection, UpgradeTarget,
 };
 pub use usage::{ClusterStats, ProjectUsage};
+pub use waiting::{ChangeQueue, WaitingChange, WaitingState};

@@ -1,5 +1,5 @@
 //! The node groups of a cluster, and changes of one of them.
-use super::{Check, CheckLevel, FlavorOption, PlanLine, QuotaProjection};
+use super::{Check, CheckLevel, FieldProblem, FlavorOption, PlanLine, QuotaProjection};
 use crate::{
     identity::Named,
     panel::{Health, Reading},
@@ -26,6 +26,8 @@ pub struct NodeGroups {
     pub is_autoscaled: bool,
     /// Whether Magnum works on the cluster.
     pub is_busy: bool,
+    /// Whether the last change has failed, so that the cluster has to be settled.
+    pub needs_settling: bool,
     /// What could not be read, as sentences.
     pub gaps: Vec<String>,
 }
@@ -128,6 +130,8 @@ pub struct NodeGroupReview {
     pub checks: Vec<Check>,
     /// What is wrong with what was entered, as sentences.
     pub problems: Vec<String>,
+    /// Those of them that are about one field; its name is as in the file.
+    pub fields: Vec<FieldProblem>,
     /// What a user should know, as sentences.
     pub notes: Vec<String>,
     /// Whether Magnum works on the cluster: the next step has to wait.
@@ -144,6 +148,17 @@ impl NodeGroupReview {
         self.steps.is_empty() && self.problems.is_empty()
     }
 
+    /// Returns what is wrong with a field of the group, such as `labels` or `min`.
+    pub fn problem_of(&self, field: &str) -> Option<&str> {
+        let mut problems = self.fields.iter();
+        let found = problems.find(|problem| {
+            let rest = problem.field.strip_prefix("spec.nodeGroups[0].");
+            let rest = rest.and_then(|rest| rest.strip_prefix(field));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        });
+        found.map(|problem| problem.message.as_str())
+    }
+
     /// Returns whether the first step may be sent.
     pub fn can_be_sent(&self) -> bool {
         !self.steps.is_empty()
@@ -153,5 +168,32 @@ impl NodeGroupReview {
                 .checks
                 .iter()
                 .all(|check| check.level != CheckLevel::Blocks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn case_33_a_problem_belongs_to_the_field_of_the_group_that_has_it() {
+        let problem = |field: &str, message: &str| FieldProblem {
+            field: format!("spec.nodeGroups[0].{field}"),
+            message: message.to_owned(),
+        };
+        let review = NodeGroupReview {
+            fields: vec![
+                problem("labels.kubernetes.io/role", "Restricted."),
+                problem("taints[1]", "Not a taint."),
+                problem("min", "Above."),
+            ],
+            ..NodeGroupReview::default()
+        };
+        assert_eq!(review.problem_of("labels"), Some("Restricted."));
+        assert_eq!(review.problem_of("taints"), Some("Not a taint."));
+        assert_eq!(review.problem_of("min"), Some("Above."));
+        for field in ["max", "name", "label", "mi"] {
+            assert_eq!(review.problem_of(field), None, "{field}");
+        }
     }
 }

@@ -1,4 +1,5 @@
 //! Explanations of failures.
+mod reported;
 mod texts;
 
 use std::collections::BTreeMap;

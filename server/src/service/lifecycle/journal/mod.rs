@@ -7,6 +7,7 @@ mod page;
 mod record;
 mod requests;
 mod rows;
+mod running;
 mod stack_events;
 mod template_names;
 #[cfg(test)]
@@ -14,8 +15,9 @@ mod tests;
 
 pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
-pub use page::{export, journal};
+pub use page::{export, journal, no_journals};
 pub use record::{Change, Journal, begin, record};
-pub use requests::{requests, timed_requests};
+pub use requests::{entries, requests, timed_requests};
+pub use running::last_request;
 pub use stack_events::StackEvents;
 pub use template_names::{NamesByViewer, names_by_viewer};

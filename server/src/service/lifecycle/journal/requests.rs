@@ -42,8 +42,24 @@ pub async fn timed_requests(
     action: &str,
     except: Option<&str>,
 ) -> Result<Vec<(Timestamp, RequestContent)>, ServiceError> {
-    let Some(store) = access.feeds.journal().store() else {
+    if access.feeds.journal().store().is_none() {
         return Err(no_journals());
+    }
+    let entries = entries(access, viewer, cluster).await?;
+    Ok(of(&entries, action, except))
+}
+
+/// Returns the newest entries of a cluster's journal, the newest first; none where there are no journals.
+///
+/// # Errors
+/// `Unavailable` if they cannot be read.
+pub async fn entries(
+    access: &MagnumAccess,
+    viewer: &Viewer,
+    cluster: Uuid,
+) -> Result<Vec<JournalEntry>, ServiceError> {
+    let Some(store) = access.feeds.journal().store() else {
+        return Ok(Vec::new());
     };
     let key = JournalKey {
         project_id: viewer.project_id().to_owned(),
@@ -51,8 +67,7 @@ pub async fn timed_requests(
     };
     let journal = store.cluster_journal();
     let list = journal.list_without_events(&key, None, MAX_ENTRIES).await;
-    let entries = list.map_err(|error| unreadable(&error))?;
-    Ok(of(&entries, action, except))
+    list.map_err(|error| unreadable(&error))
 }
 
 /// Returns the requests of entries, of which the newest are first.

@@ -2,6 +2,7 @@
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::event_rows::of_stack;
 use crate::service::lifecycle::{
+    node_groups::waiting,
     nodes::{self, DrainRequest, Replacement},
     words,
 };
@@ -118,13 +119,16 @@ fn is_superseded(request: &RequestContent, ended: &HashSet<(&str, &str)>) -> boo
 }
 
 /// Returns whether Magnum changes the cluster because of an accepted request of this kind.
-fn changes_magnum(request: &RequestContent) -> bool {
+pub fn changes_magnum(request: &RequestContent) -> bool {
     let own = [
         "enrol",
         "sign_certificate",
         "protect_cluster",
         "unprotect_cluster",
         nodes::DRAIN,
+        waiting::REST,
+        waiting::QUEUE,
+        waiting::DISCARD,
     ];
     !own.contains(&request.action.as_str()) && !nodes::is_stop(request)
 }
@@ -213,15 +217,16 @@ fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -
     }
 }
 
-fn user(request: &RequestContent, viewer_id: &str) -> String {
+/// Returns the name of the user of a request, and whether that is the viewer.
+pub fn user(request: &RequestContent, viewer_id: &str) -> String {
     if request.user_id == viewer_id {
         return format!("{} (you)", request.user_name);
     }
     request.user_name.clone()
 }
 
-/// Returns an action in words.
-fn title(request: &RequestContent, templates: &TemplateNames) -> String {
+/// Returns the action of a request in words.
+pub fn title(request: &RequestContent, templates: &TemplateNames) -> String {
     let target = &request.target;
     let of_group = |verb: &str| format!("{verb} {target}");
     match request.action.as_str() {
@@ -233,6 +238,9 @@ fn title(request: &RequestContent, templates: &TemplateNames) -> String {
         "change_node_group" => of_group("Change the node group"),
         "resize_node_group" => of_group("Resize the node group"),
         "delete_node_group" => of_group("Delete the node group"),
+        waiting::REST => of_group("Continue later: the node group"),
+        waiting::QUEUE => of_group("Queue the change of the node group"),
+        waiting::DISCARD => of_group("Discard the change of the node group"),
         "remove_node" => of_group("Remove the node"),
         nodes::REPLACE => match target.parse::<Replacement>() {
             Ok(replacement) => replacement.title(),
@@ -244,7 +252,12 @@ fn title(request: &RequestContent, templates: &TemplateNames) -> String {
             Err(()) => of_group("Drain the node"),
         },
         "rotate_ca" => "Rotate the CA".to_owned(),
+        // the names of both owners, if it was sent on a page
+        "rotate_credential" if target.contains(" to ") => {
+            format!("Rotate the credential: ownership passes from {target}")
+        }
         "rotate_credential" => "Rotate the credential".to_owned(),
+        "settle_cluster" => "Settle the cluster".to_owned(),
         "change_cluster" => "Change the cluster".to_owned(),
         "sign_certificate" => "Sign a certificate".to_owned(),
         "protect_cluster" => "Protect the cluster from deletion".to_owned(),

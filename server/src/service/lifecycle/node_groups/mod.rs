@@ -4,6 +4,7 @@ mod reading;
 mod request;
 #[cfg(test)]
 mod tests;
+pub mod waiting;
 
 pub use reading::node_groups;
 pub use request::{change, review, target_of};

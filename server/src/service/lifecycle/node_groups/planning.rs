@@ -4,7 +4,7 @@ use crate::service::lifecycle::{
     error::sentence, nodes::in_group, pods::PodSource, viewer::Viewer,
 };
 use portico_cluster_operations::{Clients, target::Target};
-use portico_domain::panel::lifecycle::{NewNodeGroup, NodeGroupChange};
+use portico_domain::panel::lifecycle::{FieldProblem, NewNodeGroup, NodeGroupChange};
 use portico_lifecycle::{
     capabilities::{Feature, capability},
     model::NodeGroup,
@@ -27,6 +27,8 @@ pub struct Planned {
     pub pods: Option<Placement>,
     /// What is wrong with what was entered, as sentences.
     pub problems: Vec<String>,
+    /// Those of them that are about one field.
+    pub fields: Vec<FieldProblem>,
 }
 
 impl Planned {
@@ -189,11 +191,17 @@ fn settings_of(
     taints: &[String],
 ) -> Planned {
     let mut problems = Vec::new();
+    let mut fields = Vec::new();
     let mut read = Vec::new();
-    for taint in taints {
+    for (index, taint) in taints.iter().enumerate() {
         match taint.parse::<Taint>() {
             Ok(taint) => read.push(taint),
-            Err(error) => problems.push(sentence(&error.to_string())),
+            Err(error) => {
+                let message = sentence(&error.to_string());
+                problems.push(message.clone());
+                let field = format!("spec.nodeGroups[0].taints[{index}]");
+                fields.push(FieldProblem { field, message });
+            }
         }
     }
     let has_labels = !labels.is_empty() || !taints.is_empty();
@@ -203,6 +211,7 @@ fn settings_of(
     if !problems.is_empty() {
         return Planned {
             problems,
+            fields,
             ..Planned::default()
         };
     }
@@ -313,8 +322,16 @@ fn of_plan(plan: Result<Plan, Vec<Problem>>) -> Planned {
             }
         }
         Err(problems) => Planned {
+            fields: problems.iter().map(field_problem).collect(),
             problems: problems.into_iter().map(|one| one.message).collect(),
             ..Planned::default()
         },
+    }
+}
+
+fn field_problem(problem: &Problem) -> FieldProblem {
+    FieldProblem {
+        field: problem.field.clone(),
+        message: problem.message.clone(),
     }
 }

@@ -12,7 +12,7 @@ use crate::{
         },
     },
 };
-use portico_cluster_operations::target::Target;
+use portico_cluster_operations::{settling, target::Target};
 use portico_domain::{
     identity::Named,
     panel::{
@@ -93,6 +93,7 @@ pub fn view(
             .or_else(|| target.template.flavor.clone()),
         is_autoscaled: autoscaling.is_some_and(|value| value.eq_ignore_ascii_case("true")),
         is_busy: words::is_busy(&cluster.status),
+        needs_settling: settling::is_needed(&cluster.status),
         gaps,
     }
 }

@@ -21,6 +21,8 @@ use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupChange, NodeGroup
 use portico_lifecycle::preflight::Level;
 use uuid::Uuid;
 
+const NOTHING_TO_CHANGE: &str = "There is nothing to change: the node group is as it is wanted.";
+
 /// Returns what a change is about, for the journal and the audit log.
 pub fn target_of(change: &NodeGroupChange) -> String {
     match change {
@@ -75,6 +77,7 @@ pub async fn review(
         quotas: planned.quotas.iter().map(projection).collect(),
         checks: planned.checks.0.iter().map(plain_check).collect(),
         problems: planned.problems,
+        fields: planned.fields,
         notes: planned.plan.notes,
         pending_pods: planned.pods.map(|pods| pods.pending()).unwrap_or_default(),
         is_busy: words::is_busy(&target.cluster.status) || is_group_busy,
@@ -120,6 +123,31 @@ async fn plan(
     Ok((target, planned))
 }
 
+/// Returns why no request of a planned change may be sent, as a sentence.
+pub fn refusal_of(planned: &Planned, change: &NodeGroupChange) -> Option<String> {
+    let mut checks = planned.checks.0.iter();
+    let blocking = checks.find(|one| one.level == Level::Blocks);
+    let mut steps = planned.plan.steps.iter();
+    let accepted: &[String] = match change {
+        NodeGroupChange::Resize { accepted_pods, .. } => accepted_pods,
+        _ => &[],
+    };
+    planned
+        .problems
+        .first()
+        .cloned()
+        .or_else(|| blocking.map(|check| check.text.clone()))
+        .or_else(|| steps.find_map(|step| step.refusal.clone()))
+        .or_else(|| pods::refusal(planned.pods.as_ref()?, accepted))
+        .or_else(|| {
+            planned
+                .plan
+                .steps
+                .is_empty()
+                .then(|| NOTHING_TO_CHANGE.to_owned())
+        })
+}
+
 /// Sends the first step with the clients of a cloud.
 ///
 /// # Errors
@@ -144,34 +172,11 @@ pub async fn send(
     {
         return Ok(Sent::outdated(reason));
     }
-    let blocking = planned
-        .checks
-        .0
-        .iter()
-        .find(|one| one.level == Level::Blocks);
-    let refusal = planned
-        .problems
-        .first()
-        .cloned()
-        .or_else(|| blocking.map(|check| check.text.clone()))
-        .or_else(|| {
-            let mut refusals = planned.plan.steps.iter();
-            refusals.find_map(|step| step.refusal.clone())
-        })
-        .or_else(|| {
-            let accepted: &[String] = match change {
-                NodeGroupChange::Resize { accepted_pods, .. } => accepted_pods,
-                _ => &[],
-            };
-            pods::refusal(planned.pods.as_ref()?, accepted)
-        });
-    if let Some(reason) = refusal {
+    if let Some(reason) = refusal_of(&planned, change) {
         return Ok(Sent::refused(reason));
     }
     let Some(first) = planned.plan.steps.first() else {
-        return Ok(Sent::refused(
-            "There is nothing to change: the node group is as it is wanted.",
-        ));
+        return Ok(Sent::refused(NOTHING_TO_CHANGE));
     };
     let present = (cluster, &target.cluster);
     Ok(send_step(clients, viewer, present, &first.action, "the change").await)

@@ -47,7 +47,7 @@ fn group(name: &str, role: &str, nodes: u32, status: &str) -> NodeGroup {
     }
 }
 
-fn target(status: &str, minor: u16) -> Target {
+pub(super) fn target(status: &str, minor: u16) -> Target {
     let mut cluster = fixtures::model(status);
     let driver = Driver {
         family: Family::Complete,

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 use jiff::Timestamp;
-use portico_cluster_operations::{Clients, inside::Inside, upgrades};
+use portico_cluster_operations::{Clients, inside::Inside, settling, upgrades};
 use portico_domain::{
     identity::Named,
     panel::lifecycle::{
@@ -85,6 +85,7 @@ pub async fn read(
         groups: examined.single_groups(),
         has_batch_size: examined.has_batch_size(),
         upgrade: managed::offer(ClusterAction::Upgrade, refused),
+        needs_settling: settling::is_needed(&present.status),
         review: review.map(Box::new),
         gaps: examined.gaps,
         read_at: Timestamp::now().as_second(),

@@ -111,6 +111,23 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/set_protection",
             json!({ "cluster": cluster, "is_on": false, "typed": "shop" }),
         ),
+        unavailable(reads("/api/managed_clusters/settlement", one.clone())),
+        changes(
+            "/api/managed_clusters/settle",
+            json!({ "cluster": cluster, "reason": "" }),
+        ),
+        unavailable(reads("/api/managed_clusters/change_queue", one.clone())),
+        changes(
+            "/api/managed_clusters/queue_change",
+            json!({ "cluster": cluster, "change": resize, "reason": "" }),
+        ),
+        changes("/api/managed_clusters/continue_change", one.clone()),
+        changes("/api/managed_clusters/discard_change", one.clone()),
+        unavailable(reads("/api/managed_clusters/ownership", one.clone())),
+        changes(
+            "/api/managed_clusters/rotate_credential",
+            json!({ "cluster": cluster, "typed": "shop", "reason": "" }),
+        ),
         unavailable(reads("/api/managed_clusters/certificates", one)),
         changes(
             "/api/managed_clusters/sign_certificate",

@@ -1,0 +1,158 @@
+// A cluster that answers and is enrolled: reports that contradict Portico's own request, an authority that has changed, and what is deleted in
+// it before it is deleted. Magnum is the stack's own; the template of the cluster makes a real etcd and API server.
+import type { Page } from "@playwright/test";
+import { expect, newContext, test } from "../support/browser";
+import { CommandLine } from "../support/cli";
+import { giveRoleIn } from "../support/keystone";
+import { createCluster, isAccessible, main, statusOf, waitForStatus } from "../support/managed-clusters";
+import { PanelApi } from "../support/panel-api";
+import { signIn } from "../support/sign-in";
+import { clustersPage, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
+import { unique } from "../support/workloads";
+
+// only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
+test.skip(!hasMagnum, "the stack has no Magnum");
+
+// one cluster for all tests: it takes a minute until it is enrolled
+test.describe.configure({ mode: "serial" });
+
+const LOCAL = "kubernetes-local";
+
+let tenant: Tenant;
+let page: Page;
+let cluster: string;
+const name = unique("answers");
+
+const part = (which: string) => page.locator(`[data-part=${which}]`);
+const viewOf = (view: string) => `${clustersPage(tenant, cluster)}?view=${view}`;
+
+test.beforeAll(async ({ browser }) => {
+  test.setTimeout(240_000);
+  tenant = await createTenant();
+  // in an enrolled cluster it is bound in every namespace
+  await giveRoleIn(tenant.users[0] ?? "", tenant.project, "k8s_developer");
+  page = await (await newContext(browser)).newPage();
+  await signIn(page, tenant.member, clustersPage(tenant));
+  // the conductor leaves the health to clients: the tests set it
+  cluster = await createCluster(page, tenant, name, { sim_health: "manual" }, LOCAL);
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  await expect(part("enrolment").getByRole("link", { name: "Open cluster" })).toBeVisible({ timeout: 120_000 });
+});
+
+test.afterAll(async () => {
+  // a record without its cluster would be an unavailable cluster on the pages of other tests; 409: Magnum still has it
+  const api = await PanelApi.inProject(page, tenant.project);
+  const options = { services_first: false, claims_first: false };
+  await api.post("/api/managed_clusters/delete", { cluster, typed: name, options });
+  const removal = async () => (await api.post("/api/managed_clusters/remove_record", { cluster })).status;
+  await expect.poll(removal, { timeout: 60_000 }).not.toBe(409);
+  await page.context().close();
+  await removeTenant(tenant);
+});
+
+/** Sets the health of the cluster in Magnum, as an auto-healer does. */
+async function report(status: string, reasons: Record<string, string>) {
+  const patch = [
+    { op: "replace", path: "/health_status", value: status },
+    // a patch has texts and numbers only
+    { op: "replace", path: "/health_status_reason", value: JSON.stringify(reasons) },
+  ];
+  const answer = await magnum(tenant, "PATCH", `/clusters/${cluster}`, patch);
+  expect(answer.status, answer.body).toBe(202);
+}
+
+/** Measures until Magnum's report is this one, and the API server has answered. */
+async function measured(status: string) {
+  await expect(async () => {
+    await main(page).getByRole("button", { name: "Measure again" }).click();
+    await expect(part("reported")).toContainText(status, { timeout: 2_000 });
+    await expect(part("measured")).toContainText("v1.20", { timeout: 2_000 });
+  }).toPass({ timeout: 90_000 });
+}
+
+test("case_47 Magnum's bad report about an API server that answers is shown beside Portico's own request, each with its age", async () => {
+  await page.goto(clustersPage(tenant, cluster));
+  await report("UNHEALTHY", { api: "error" });
+  await measured("Unhealthy");
+  await expect(part("reported")).toContainText(/changed its record .* ago|age not known/);
+  await expect(part("measured")).toContainText(/ago/);
+  await expect(part("disagreement")).toContainText("Magnum reports that the API server is not healthy, but it answered Portico");
+  await isAccessible(page);
+  // control case: they agree
+  await report("HEALTHY", { api: "ok" });
+  await measured("Healthy");
+  await expect(part("disagreement")).toHaveCount(0);
+});
+
+test("case_40 a changed authority is compared with Portico's record, which a button updates", async () => {
+  test.setTimeout(240_000);
+  await page.goto(viewOf("certificates"));
+  await expect(part("authority")).toContainText("Fingerprint (SHA-256)");
+  await expect(part("record")).toHaveCount(0);
+  // Portico does not offer it for this driver, which it does not know; another client asks for it
+  const rotated = await magnum(tenant, "PATCH", `/certificates/${cluster}`);
+  expect(rotated.status, rotated.body).toBe(202);
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await page.reload();
+  const record = part("record");
+  await expect(record).toContainText("The authority of this cluster has changed");
+  // kubeconfigs from before have the old authority
+  await expect(record).toContainText("Update the record, then get the kubeconfig again");
+  await isAccessible(page);
+  await expect(async () => {
+    await record.getByRole("button", { name: "Update the record" }).click();
+    await expect(record).toHaveCount(0, { timeout: 20_000 });
+  }).toPass({ timeout: 90_000 });
+  await page.reload();
+  await expect(part("authority")).toContainText("Fingerprint (SHA-256)");
+  await expect(record).toHaveCount(0);
+  // with the new authority the cluster is opened again
+  await page.goto(clustersPage(tenant, cluster));
+  await measured("Healthy");
+});
+
+test("Services and claims are deleted through Kubernetes first, and the cluster stays while one of them is left", async () => {
+  test.setTimeout(240_000);
+  const terminal = new CommandLine(tenant.member.name);
+  await terminal.login(page);
+  const metadata = (of: string) => ({ name: of, namespace: "default" });
+  const claim = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    // it stays until the test lets it go
+    metadata: { ...metadata("data"), finalizers: ["portico.dev/hold"] },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  };
+  const service = (of: string, type: string) => ({ apiVersion: "v1", kind: "Service", metadata: metadata(of), spec: { type, ports: [{ port: 80 }] } });
+  const items = [claim, service("web", "LoadBalancer"), service("inside", "ClusterIP")];
+  const list = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  const applied = await terminal.kubectl(cluster, ["apply", "-f", "-"], { input: list });
+  expect(applied.code, applied.stderr).toBe(0);
+  const names = async (kind: string) => {
+    const listed = await terminal.kubectl(cluster, ["get", kind, "-n", "default", "-o", "name"]);
+    expect(listed.code, listed.stderr).toBe(0);
+    return listed.stdout;
+  };
+
+  await page.goto(viewOf("delete"));
+  await main(page).getByLabel(/Delete Services of the type LoadBalancer first/).check();
+  await main(page).getByLabel(/Delete PersistentVolumeClaims first/).check();
+  await main(page).getByLabel(`Type ${name} to confirm`).fill(name);
+  const send = main(page).getByRole("button", { name: "Delete cluster" });
+  await expect(send).toBeEnabled({ timeout: 30_000 });
+  await send.click();
+  // what is left is named, and Magnum was not asked
+  await expect(main(page)).toContainText("still being deleted, such as default/persistentvolumeclaims/data", { timeout: 60_000 });
+  expect(await statusOf(tenant, cluster)).toMatch(/_COMPLETE$/);
+  const services = await names("services");
+  expect(services).not.toContain("service/web");
+  expect(services).toContain("service/inside");
+  expect(await names("persistentvolumeclaims")).toContain("data");
+
+  const freed = await terminal.kubectl(cluster, ["patch", "pvc", "data", "-n", "default", "--type=merge", "-p", '{"metadata":{"finalizers":null}}']);
+  expect(freed.code, freed.stderr).toBe(0);
+  await expect(send).toBeEnabled({ timeout: 30_000 });
+  await send.click();
+  await expect(page).toHaveURL(/view=leftovers$/, { timeout: 120_000 });
+  expect(await statusOf(tenant, cluster)).toBeUndefined();
+});

@@ -1,0 +1,82 @@
+//! The way out of a failed change, with Magnum inside of the test.
+use super::{read, send, view};
+use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, cluster};
+use portico_domain::panel::lifecycle::{ChangeOutcome, FailureAction, Settlement};
+use serde_json::{Value, json};
+
+/// Magnum with a cluster of three workers that accepts changes.
+async fn magnum(status: &str) -> ChangingMagnum {
+    let mut shop = cluster("shop", status);
+    shop["node_count"] = json!(3);
+    shop["status_reason"] = json!("Quota exceeded for instances: 20 of 20");
+    ChangingMagnum::start(vec![shop], |request, clusters| {
+        if request.method != "POST" {
+            return None;
+        }
+        clusters[0]["status"] = json!("UPDATE_IN_PROGRESS");
+        Some((202, json!({"uuid": CLUSTER})))
+    })
+    .await
+}
+
+async fn shown(magnum: &ChangingMagnum, user: &str, roles: &[&str]) -> Settlement {
+    let viewer = magnum.viewer(user, roles);
+    let target = read(&magnum.clients, &viewer, CLUSTER).await;
+    view(&target.unwrap(), &viewer)
+}
+
+#[tokio::test]
+async fn case_35_a_failed_change_is_settled_with_the_size_that_magnum_has() {
+    let magnum = magnum("UPDATE_FAILED").await;
+    let page = shown(&magnum, "bob", &["member", "reader"]).await;
+    assert!(page.can_be_sent(), "{page:?}");
+    let failure = page.failure.unwrap();
+    let steps: Vec<_> = failure.next_steps.iter().map(|step| step.action).collect();
+    assert!(steps.contains(&FailureAction::Settle), "{steps:?}");
+    let request = page.request.unwrap();
+    assert!(request.contains("/actions/resize"), "{request}");
+    assert!(request.contains("\"node_count\": 3"), "{request}");
+    assert!(
+        page.effects
+            .iter()
+            .any(|text| text.contains("UPDATE_COMPLETE"))
+    );
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let sent = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    assert_eq!(sent.outcome, ChangeOutcome::Accepted);
+    assert!(sent.accepted.is_some());
+    let changes = magnum.changes();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(
+        changes[0].path,
+        format!("clusters/{CLUSTER}/actions/resize")
+    );
+    assert_eq!(changes[0].body["node_count"], 3);
+    assert_ne!(changes[0].body["nodegroup"], Value::Null);
+    // while it runs, a second request is not sent
+    let again = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    assert!(matches!(again.outcome, ChangeOutcome::Refused { .. }));
+    assert_eq!(magnum.changes().len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_for_other_states_or_without_the_role() {
+    let reader: &[&str] = &["reader"];
+    let member: &[&str] = &["member", "reader"];
+    for (status, roles, reason) in [
+        ("UPDATE_COMPLETE", member, "nothing to settle"),
+        ("CREATE_FAILED", member, "nothing to settle"),
+        ("DELETE_FAILED", member, "nothing to settle"),
+        ("UPDATE_FAILED", reader, "cluster:resize"),
+    ] {
+        let magnum = magnum(status).await;
+        let page = shown(&magnum, "ada", roles).await;
+        assert!(!page.can_be_sent(), "{status}");
+        let refusal = page.refusal.unwrap();
+        assert!(refusal.contains(reason), "{status}: {refusal}");
+        let ada = magnum.viewer("ada", roles);
+        let sent = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
+        assert!(matches!(sent.outcome, ChangeOutcome::Refused { .. }));
+        assert!(magnum.changes().is_empty(), "{status}");
+    }
+}
