@@ -9,6 +9,7 @@ use super::exit_code;
 use super::follow::{Following, follow};
 use super::protection;
 use super::review;
+use super::running::PorticoView;
 use super::specification::Specification;
 use super::views::{ClusterView, print_list};
 use jiff::Timestamp;
@@ -124,12 +125,11 @@ async fn finish(
             "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run {then}."
         ));
     }
-    print_list(
-        console,
-        args.shared.output,
-        &[ClusterView::from(&created)],
-        |row| (&row.name, &row.uuid),
-    )
+    let portico = PorticoView::new(&connection.model(&created, None), None);
+    let view = ClusterView::new(&created, portico);
+    print_list(console, args.shared.output, &[view], |row| {
+        (&row.name, &row.uuid)
+    })
 }
 
 /// Sends the request of a review once.

@@ -1,11 +1,13 @@
 //! The grammar of `portico cluster`.
 mod delete;
 mod drivers;
+mod output;
 mod reason;
 mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
+pub use output::ClusterOutput;
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
@@ -26,8 +28,9 @@ use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::validate::ValidateArgs;
 use super::wait::WaitForArgs;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use drivers::{drivers, release};
+use output::OutputParser;
 use portico_cluster_operations::Drivers;
 use std::time::Duration;
 
@@ -167,7 +170,7 @@ pub struct SharedArgs {
     #[arg(long, short, value_name = "PROJECT")]
     pub project: Option<String>,
     /// The output format
-    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, short, value_name = "FORMAT", default_value = "table", value_parser = OutputParser)]
     pub output: ClusterOutput,
     /// How a driver of Magnum behaves: heat, capi_helm, cluster_api or complete. Needed for drivers that
     /// Portico does not know by their names; may be repeated
@@ -198,20 +201,6 @@ impl SharedArgs {
         let release = self.release.and_then(Release::number);
         Drivers::new(drivers.collect(), release)
     }
-}
-
-/// The form of the output. Errors are JSON on standard error with `json`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ClusterOutput {
-    /// For reading
-    #[default]
-    Table,
-    /// JSON, with Magnum's names of the fields
-    Json,
-    /// The same as YAML
-    Yaml,
-    /// Names only, one on each line
-    Name,
 }
 
 /// How long a command waits.
