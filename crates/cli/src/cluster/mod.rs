@@ -1,5 +1,6 @@
 //! `portico cluster`: the lifecycle of clusters, through a gateway or in direct mode. Magnum is called with the
 //! user's own token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
+mod age;
 mod apply;
 mod arguments;
 mod autoscale;
@@ -29,6 +30,7 @@ mod nodes;
 mod part;
 mod preconfigure;
 mod printing;
+mod probe;
 mod protection;
 mod quota;
 mod read;

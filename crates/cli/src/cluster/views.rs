@@ -1,5 +1,6 @@
 //! Clusters, node groups and templates as they are printed: tables for users, Magnum's names of the
 //! fields for programs.
+use super::age;
 use super::running::PorticoView;
 use crate::output::TableRow;
 use jiff::Timestamp;
@@ -78,7 +79,7 @@ impl TableRow for ClusterView {
             or_dash(&self.master_count),
             or_dash(&self.node_count),
             or_dash(&self.coe_version),
-            or_dash(&self.created_at.map(in_seconds)),
+            or_dash(&self.created_at.map(age::in_seconds)),
             self.uuid.clone(),
         ]
     }
@@ -256,9 +257,4 @@ fn or_dash<T: ToString>(value: &Option<T>) -> String {
     value
         .as_ref()
         .map_or_else(|| "-".to_owned(), ToString::to_string)
-}
-
-/// Microseconds do not help a reader.
-fn in_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }

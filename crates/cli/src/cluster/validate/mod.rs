@@ -11,8 +11,8 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
-use super::health;
 use super::kubernetes::{self, Access, AccessError, ApiError, Kubernetes};
+use super::probe;
 use super::views::print_object;
 use crate::output::{self, OutputFormat};
 use crate::profile;
@@ -241,7 +241,7 @@ async fn without_access(
 ) -> Vec<(Part, Finding)> {
     let api = match &cluster.api_address {
         None => Finding::not_checked("Magnum knows no address yet"),
-        Some(address) => match health::connect(address).await {
+        Some(address) => match probe::connect(address).await {
             Ok(()) => Finding::not_checked(format!(
                 "{address} answers this machine, but was not asked: {error}"
             )),
