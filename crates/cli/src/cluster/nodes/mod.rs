@@ -2,10 +2,12 @@
 mod arguments;
 mod change;
 mod read;
+pub mod readiness;
 mod replace;
 mod selection;
 
 pub use arguments::NodesCommand;
+pub use read::NodeView;
 
 use super::connection::Connection;
 use super::console::Console;
