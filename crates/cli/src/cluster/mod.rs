@@ -12,6 +12,7 @@ mod console;
 mod create;
 mod creation;
 mod delete;
+mod describe;
 mod error;
 mod event_names;
 mod events;
@@ -43,6 +44,7 @@ mod steps;
 mod templates;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod upgrade;
 mod validate;
 mod views;
@@ -159,6 +161,9 @@ async fn dispatch(
         (ClusterCommand::Templates(_), _) => read::templates(connection, console, format).await?,
         (ClusterCommand::Show(args), _) => {
             read::show(connection, console, format, &args.cluster).await?;
+        }
+        (ClusterCommand::Describe(args), _) => {
+            describe::describe(connection, console, args).await?;
         }
         (ClusterCommand::Watch(args), _) => read::watch(connection, console, args).await?,
         (ClusterCommand::Events(args), _) => events::events(connection, console, args).await?,

@@ -12,6 +12,7 @@ pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
+use super::describe::DescribeArgs;
 use super::events::EventsArgs;
 use super::export::ExportArgs;
 use super::heal::HealArgs;
@@ -68,6 +69,7 @@ pub enum ClusterCommand {
     )]
     List(SharedArgs),
     Show(ShowArgs),
+    Describe(DescribeArgs),
     #[command(visible_alias = "deploy")]
     Create(Box<CreateArgs>),
     Apply(ApplyArgs),
@@ -146,6 +148,7 @@ impl ClusterCommand {
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,
+            Self::Describe(args) => &args.shared,
             Self::Create(args) => &args.shared,
             Self::Apply(args) => &args.shared,
             Self::Diff(args) => &args.shared,

@@ -16,6 +16,7 @@ mod autoscale;
 mod changes;
 mod creation;
 mod deletion;
+mod describe;
 mod drivers;
 mod heal;
 mod kubeconfig;
