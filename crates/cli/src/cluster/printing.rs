@@ -20,7 +20,9 @@ pub fn print_list<T: TableRow>(
     name_of: impl Fn(&T) -> (&str, &str),
 ) -> Result<(), ClusterError> {
     let text = match format {
-        ClusterOutput::Table => output::list(OutputFormat::Table, rows)?,
+        ClusterOutput::Table | ClusterOutput::File | ClusterOutput::Terraform => {
+            output::list(OutputFormat::Table, rows)?
+        }
         ClusterOutput::Wide => output::wide(rows),
         ClusterOutput::Json => output::list(OutputFormat::Json, rows)?,
         ClusterOutput::Yaml => output::list(OutputFormat::Yaml, rows)?,
@@ -70,7 +72,10 @@ pub fn print_object<T: Serialize>(
 ) -> Result<(), ClusterError> {
     let value = || serde_json::to_value(object).map_err(OutputError::from);
     let text = match format {
-        ClusterOutput::Table | ClusterOutput::Wide => table()?,
+        ClusterOutput::Table
+        | ClusterOutput::Wide
+        | ClusterOutput::File
+        | ClusterOutput::Terraform => table()?,
         ClusterOutput::Json => {
             let json = serde_json::to_string_pretty(object).map_err(OutputError::from)?;
             json + "\n"

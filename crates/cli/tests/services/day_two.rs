@@ -67,11 +67,13 @@ async fn an_exported_cluster_agrees_with_its_own_file() {
             .cluster(&["diff", "-f", path.to_str().unwrap()])
             .await;
         assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-        let ran = tenant
-            .cluster(&["export", &name, "--as", "terraform"])
-            .await;
+        let ran = tenant.cluster(&["export", &name, "-o", "terraform"]).await;
         let resource = "resource \"openstack_containerinfra_cluster_v1\"";
-        assert!(ran.out.contains(resource), "{}", ran.out);
+        for part in [resource, "  master_lb_enabled = ", "  node_count = "] {
+            assert!(ran.out.contains(part), "{part}: {}", ran.out);
+        }
+        let words = ["export", &name, "--as", "terraform"];
+        assert_eq!(tenant.cluster(&words).await.out, ran.out);
     })
     .await;
 }

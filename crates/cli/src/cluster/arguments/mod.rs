@@ -7,7 +7,7 @@ mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
-pub use output::ClusterOutput;
+pub use output::{ClusterOutput, ExportOutputParser};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;

@@ -13,6 +13,15 @@ const FORMS: [(&str, &str); 7] = [
     ("template=TEXT", "A template in the language of Jinja"),
 ];
 
+const EXPORT_FORMS: [(&str, &str); 3] = [
+    ("file", "Portico's file"),
+    (
+        "terraform",
+        "Resources of the OpenStack provider of Terraform",
+    ),
+    ("json", "Portico's file as JSON"),
+];
+
 /// The form of the output. Errors are JSON on standard error with `json`.
 ///
 /// A list is `{"items": […]}` for paths and templates; a path that begins with `[` begins at its array.
@@ -31,6 +40,10 @@ pub enum ClusterOutput {
     JsonPath(&'static str),
     /// What a template makes of it.
     Template(&'static str),
+    /// Portico's file: of `export` only.
+    File,
+    /// Resources of Terraform: of `export` only.
+    Terraform,
 }
 
 impl ClusterOutput {
@@ -82,6 +95,40 @@ fn parse(text: &str) -> Result<ClusterOutput, String> {
                 "use one of: {}",
                 FORMS.map(|(name, _)| name).join(", ")
             ));
+        }
+    })
+}
+
+/// Reads `--output` of `export`.
+#[derive(Clone, Debug)]
+pub struct ExportOutputParser;
+
+impl TypedValueParser for ExportOutputParser {
+    type Value = ClusterOutput;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<Self::Value, clap::Error> {
+        TypedValueParser::parse_ref(&parse_export, command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let values = EXPORT_FORMS.map(|(name, help)| PossibleValue::new(name).help(help));
+        Some(Box::new(values.into_iter()))
+    }
+}
+
+fn parse_export(text: &str) -> Result<ClusterOutput, String> {
+    Ok(match text {
+        "file" | "yaml" => ClusterOutput::File,
+        "terraform" => ClusterOutput::Terraform,
+        "json" => ClusterOutput::Json,
+        _ => {
+            let names = EXPORT_FORMS.map(|(name, _)| name);
+            return Err(format!("use one of: {}", names.join(", ")));
         }
     })
 }
