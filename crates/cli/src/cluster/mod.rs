@@ -187,18 +187,20 @@ async fn dispatch(
         (ClusterCommand::Versions(args), _) => {
             upgrade::versions(connection, console, args).await?;
         }
-        (ClusterCommand::Ca(command), _) => certificates::ca(command, connection, console).await?,
+        (ClusterCommand::Ca(command), _) => {
+            return certificates::ca(command, connection, console).await;
+        }
         (ClusterCommand::Cert(command), _) => {
-            certificates::cert(command, connection, console).await?;
+            return certificates::cert(command, connection, console).await;
         }
         (ClusterCommand::Kubeconfig(args), _) => {
             kubeconfig::kubeconfig(connection, console, args).await?;
         }
         (ClusterCommand::Credential(command), _) => {
-            certificates::credential(command, connection, console).await?;
+            return certificates::credential(command, connection, console).await;
         }
         (ClusterCommand::Template(command), _) => {
-            templates::run(command, connection, console).await?;
+            return templates::run(command, connection, console).await;
         }
         (ClusterCommand::Health(args), _) => {
             return health::health(connection, console, args).await;
@@ -217,7 +219,9 @@ async fn dispatch(
         (ClusterCommand::Leftovers(args), _) => {
             return leftovers::leftovers(connection, console, args).await;
         }
-        (ClusterCommand::Quota(args), _) => quota::quota(connection, console, args).await?,
+        (ClusterCommand::Quota(args), _) => {
+            return quota::quota(connection, console, args).await;
+        }
         (ClusterCommand::Stats(shared), _) => {
             quota::stats(connection, console, shared.output).await?;
         }

@@ -1,6 +1,6 @@
 //! The grammar of `portico cluster delete`.
-use super::{SharedArgs, WaitArgs};
-use clap::Args;
+use super::{SharedArgs, WaitArgs, dry_run};
+use clap::{ArgAction, Args};
 
 /// Delete a cluster, after its name was typed
 ///
@@ -16,7 +16,17 @@ pub struct DeleteArgs {
     /// Name or UUID
     pub cluster: String,
     /// Show what would be deleted; send nothing
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub dry_run: bool,
     /// Do not ask for the name
     #[arg(long, short)]

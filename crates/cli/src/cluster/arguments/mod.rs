@@ -29,7 +29,7 @@ use super::templates::TemplateCommand;
 use super::upgrade::{UpgradeArgs, VersionsArgs};
 use super::validate::ValidateArgs;
 use super::wait::WaitForArgs;
-use clap::{Args, Subcommand};
+use clap::{ArgAction, Args, Subcommand};
 use drivers::{drivers, release};
 use output::OutputParser;
 use portico_cluster_operations::Drivers;
@@ -224,7 +224,17 @@ pub struct WaitArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct ChangeArgs {
     /// Show what would be done; send nothing. Exit code 1: it would change something
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub dry_run: bool,
     /// Do not ask before nodes are removed
     #[arg(long, short)]
@@ -274,6 +284,16 @@ impl WaitArgs {
     }
 }
 
+/// Reads `--dry-run`, `--dry-run=client` or `--dry-run=server`. Magnum has no dry run of its own, so all are the
+/// same: what exists is read and checked, and nothing is sent that changes something.
+pub fn dry_run(text: &str) -> Result<bool, String> {
+    match text {
+        "client" | "server" => Ok(true),
+        "none" => Ok(false),
+        _ => Err("use client, server or none".to_owned()),
+    }
+}
+
 /// Reads `90s`, `60m`, `2h`, or a number of seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a time such as 90s, 60m or 2h");
@@ -297,7 +317,7 @@ mod tests {
     #[derive(clap::Parser, Debug)]
     struct Program {
         #[command(flatten)]
-        _cluster: ClusterArgs,
+        cluster: ClusterArgs,
     }
 
     #[test]
@@ -324,6 +344,28 @@ mod tests {
         ] {
             assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
         }
+    }
+
+    #[test]
+    fn a_dry_run_has_the_values_of_kubectl() {
+        for (word, expected) in [
+            (None, false),
+            (Some("--dry-run"), true),
+            (Some("--dry-run=client"), true),
+            (Some("--dry-run=server"), true),
+            (Some("--dry-run=none"), false),
+        ] {
+            let words = ["p", "delete", "shop"].into_iter().chain(word);
+            let read = Program::try_parse_from(words).unwrap();
+            let ClusterCommand::Delete(args) = read.cluster.command else {
+                panic!("another command");
+            };
+            assert_eq!(args.dry_run, expected, "{word:?}");
+        }
+        // the name of the cluster is not a value
+        let words = ["p", "delete", "--dry-run", "shop"];
+        assert!(Program::try_parse_from(words).is_ok());
+        assert!(Program::try_parse_from(["p", "delete", "shop", "--dry-run=x"]).is_err());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod creation;
 mod deletion;
 mod describe;
 mod drivers;
+mod dry_runs;
 mod heal;
 mod kubeconfig;
 mod node_groups;
