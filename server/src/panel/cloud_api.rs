@@ -1,5 +1,5 @@
 //! The paths of the command line below `/projects/{project}/cloud/` (ADR 0026): the cloud's services, and
-//! the journals and the protection of clusters.
+//! the journals, the protection and the enrolment of clusters.
 //!
 //! They are for requests that the gateway has authenticated by a bearer token. One with the cookie of a
 //! browser is refused: a page of another origin could send it.
@@ -8,7 +8,10 @@ use crate::{
     caller::Caller,
     service::{
         Services,
-        lifecycle::{CloudRefusal, CloudRequest, cloud_protection, pass_on, set_cloud_protection},
+        lifecycle::{
+            CloudRefusal, CloudRequest, cloud_enrol, cloud_protection, pass_on,
+            remove_cloud_record, set_cloud_protection,
+        },
     },
     session_budgets::{Resource, SessionBudgets, Share},
 };
@@ -20,8 +23,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portico_assertion::command_line;
-use portico_domain::panel::lifecycle::DeleteProtection;
 use portico_openstack::rest::{PassedAnswer, REASON};
+use serde::Serialize;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use url::form_urlencoded;
@@ -109,9 +112,40 @@ pub async fn set_protection(
     }
 }
 
-fn shown(protection: Result<DeleteProtection, CloudRefusal>) -> Response {
-    match protection {
-        Ok(protection) => Json(protection).into_response(),
+/// Enrols a managed cluster, so that it can be used through Portico.
+pub async fn enrol(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+    request: Request,
+) -> Response {
+    let admitted = admit(&services.budgets, caller.session_id(), request.headers());
+    let _share = match admitted {
+        Ok(share) => share,
+        Err(refusal) => return refused(&refusal),
+    };
+    match read(&caller, request).await {
+        Ok(request) => shown(cloud_enrol(&services, &caller, cluster, &request).await),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+/// Removes the record of an enrolled cluster that Magnum no longer has.
+pub async fn remove_record(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+    request: Request,
+) -> Response {
+    match admit(&services.budgets, caller.session_id(), request.headers()) {
+        Ok(_share) => shown(remove_cloud_record(&services, &caller, cluster).await),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+fn shown(answer: Result<impl Serialize, CloudRefusal>) -> Response {
+    match answer {
+        Ok(answer) => Json(answer).into_response(),
         Err(refusal) => refused(&refusal),
     }
 }

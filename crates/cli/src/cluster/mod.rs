@@ -23,6 +23,7 @@ mod follow;
 mod gateway_session;
 mod heal;
 mod health;
+mod import;
 mod kubeconfig;
 mod kubernetes;
 mod leftovers;
@@ -213,6 +214,9 @@ async fn dispatch(
         }
         (ClusterCommand::Validate(args), _) => {
             return validate::validate(connection, console, args).await;
+        }
+        (ClusterCommand::Import(args), _) => {
+            return import::import(connection, console, args).await;
         }
         (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
         (ClusterCommand::Schema(_), _) => schema::schema(console)?,

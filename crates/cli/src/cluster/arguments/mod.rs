@@ -17,6 +17,7 @@ use super::events::EventsArgs;
 use super::export::ExportArgs;
 use super::heal::HealArgs;
 use super::health::HealthArgs;
+use super::import::ImportArgs;
 use super::kubeconfig::KubeconfigArgs;
 use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
@@ -118,6 +119,8 @@ pub enum ClusterCommand {
     #[command(subcommand)]
     Services(ServicesCommand),
     Export(ExportArgs),
+    #[command(visible_alias = "enrol")]
+    Import(ImportArgs),
     Schema(SchemaArgs),
 }
 
@@ -144,6 +147,7 @@ impl ClusterCommand {
             Self::Preconfigure(args) => &args.shared,
             Self::Services(command) => command.shared(),
             Self::Export(args) => &args.shared,
+            Self::Import(args) => &args.shared,
             Self::Schema(args) => &args.shared,
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,

@@ -20,6 +20,7 @@ mod describe;
 mod drivers;
 mod dry_runs;
 mod heal;
+mod import;
 mod kubeconfig;
 mod node_groups;
 mod nodes;
