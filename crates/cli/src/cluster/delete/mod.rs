@@ -1,4 +1,7 @@
 //! `portico cluster delete`: shows what will be deleted and what remains, asks for the name, then deletes.
+mod contents;
+mod record;
+
 use super::arguments::DeleteArgs;
 use super::connection::Connection;
 use super::console::Console;
@@ -6,9 +9,10 @@ use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
 use super::views::print_object;
+use contents::Contents;
 use jiff::Timestamp;
 use portico_cluster_operations::{items, mapping};
-use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, inventory, leftovers};
+use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, Kind, inventory, leftovers};
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_lifecycle::preflight::{DeletionContext, Level, before_deletion};
 use portico_lifecycle::progress::{Followed, Mark};
@@ -22,6 +26,8 @@ struct Doomed {
     cluster: Cluster,
     groups: Vec<NodeGroup>,
     inventory: Inventory,
+    /// What is deleted in the cluster first; `None`: nothing.
+    contents: Option<Contents>,
     gaps: Vec<String>,
 }
 
@@ -34,12 +40,16 @@ pub async fn delete(
     console: &mut Console,
     args: &DeleteArgs,
 ) -> Result<(), ClusterError> {
-    let doomed = read(connection, &args.cluster).await?;
+    if args.force_record {
+        return record::forget(connection, console, args).await;
+    }
+    let doomed = read(connection, args).await?;
     let name = doomed.cluster.name.clone();
     let format = args.shared.output;
     print_object(console, format, &to_json(&doomed), &name, || {
         Ok(text(&doomed))
     })?;
+    ensure_kept(&doomed, args)?;
     if args.dry_run {
         console.say("Nothing was sent.");
         return Ok(());
@@ -50,7 +60,7 @@ pub async fn delete(
         // the panel has the protection, and refuses a session's request; without a session nothing does
         is_protected: false,
         typed_name: &typed,
-        is_api_reachable: false,
+        is_api_reachable: doomed.contents.is_some(),
         has_creator: None,
     });
     let blocking = checks.0.iter().find(|check| check.level == Level::Blocks);
@@ -67,6 +77,9 @@ pub async fn delete(
     if status.is_deletion() && status.is_in_progress() {
         console.say(format!("{name} is already being deleted."));
     } else {
+        if let Some(contents) = &doomed.contents {
+            contents.delete_first(console).await?;
+        }
         let magnum = &connection.clients.magnum;
         magnum
             .delete_cluster(&connection.token, doomed.uuid)
@@ -83,9 +96,36 @@ pub async fn delete(
     Ok(())
 }
 
-async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterError> {
+/// Refuses a deletion that is to keep volumes where the driver may delete them.
+fn ensure_kept(doomed: &Doomed, args: &DeleteArgs) -> Result<(), ClusterError> {
+    if !args.keep_volumes {
+        return Ok(());
+    }
+    let inventory = &doomed.inventory;
+    let mut endangered = inventory
+        .goes
+        .iter()
+        .chain(&inventory.depends)
+        .filter(|(item, _)| matches!(item.kind, Kind::PersistentVolume(_)));
+    let Some((first, rule)) = endangered.next() else {
+        return Ok(());
+    };
+    Err(ClusterError::Blocked {
+        exit: exit_code::UNSUPPORTED,
+        text: format!(
+            "{} volumes of workloads may be deleted, such as {}; nothing was sent. {rule}\n  Make snapshots of \
+             them or copy the data, then repeat the command without --keep-volumes",
+            endangered.count() + 1,
+            first.name
+        ),
+    })
+}
+
+async fn read(connection: &Connection, args: &DeleteArgs) -> Result<Doomed, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
-    let found = magnum.cluster_named(token, wanted).await?;
+    let found = magnum.cluster_named(token, &args.cluster).await?;
+    // before anything else: without access nothing is deleted
+    let contents = Contents::open(connection, found.uuid, args).await?;
     let (template, unread) = match connection.template_of(&found).await {
         Ok(template) => (template, None),
         Err(error) => {
@@ -103,10 +143,18 @@ async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterEr
     let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();
     let mut items = items::find(&connection.clients, &connection.token, &cluster, &groups).await;
     items.gaps.extend(unread.into_iter().chain(gap));
+    if let Some(contents) = &contents {
+        contents.add_policies(&mut items.items);
+    }
+    let options = DeleteOptions {
+        services_first: args.delete_lbs,
+        claims_first: args.delete_volumes,
+    };
     let family = cluster.driver.family;
     Ok(Doomed {
         uuid: found.uuid,
-        inventory: inventory(items.items, family, DeleteOptions::default()),
+        inventory: inventory(items.items, family, options),
+        contents,
         gaps: items.gaps,
         cluster,
         groups,
