@@ -48,6 +48,7 @@ mod tests;
 mod tree;
 mod upgrade;
 mod validate;
+mod versions;
 mod views;
 mod wait;
 
@@ -186,7 +187,7 @@ async fn dispatch(
             return upgrade::upgrade(connection, console, args).await;
         }
         (ClusterCommand::Versions(args), _) => {
-            upgrade::versions(connection, console, args).await?;
+            versions::versions(connection, console, args).await?;
         }
         (ClusterCommand::Ca(command), _) => {
             return certificates::ca(command, connection, console).await;

@@ -222,6 +222,25 @@ async fn what_the_cloud_lacks_is_listed_by_who_can_provide_it() {
 }
 
 #[tokio::test]
+async fn versions_are_those_of_the_cloud_or_of_a_cluster() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    let ran = machine.run(&cloud, &["versions"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in ["Portico", "1.1 to 1.14", "v1.31.0", "templates: small"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let words = ["versions", "-o", "jsonpath={.items[0].version}"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.out.trim(), env!("CARGO_PKG_VERSION"));
+    let ran = machine.run(&cloud, &["versions", "shop"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("the cluster's template"), "{}", ran.out);
+    let text = "Kubelets and components were not checked";
+    assert!(ran.err.contains(text), "{}", ran.err);
+}
+
+#[tokio::test]
 async fn direct_access_has_no_events() {
     let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
     let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
