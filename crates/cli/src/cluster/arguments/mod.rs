@@ -74,6 +74,7 @@ pub enum ClusterCommand {
     Describe(DescribeArgs),
     #[command(visible_alias = "deploy")]
     Create(Box<CreateArgs>),
+    #[command(visible_alias = "update")]
     Apply(ApplyArgs),
     Diff(DiffArgs),
     Watch(WatchArgs),
@@ -339,6 +340,13 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--json", "b.json"],
             vec!["p", "create", "shop"],
             vec!["p", "create"],
+            vec!["p", "import"],
+            vec!["p", "import", "shop", "--all"],
+            vec!["p", "import", "--server", "https://203.0.113.7"],
+            vec!["p", "list", "-o", "terraform"],
+            vec!["p", "list", "-o", "jsonpath={.items[*"],
+            vec!["p", "delete", "shop", "--keep-volumes", "--delete-volumes"],
+            vec!["p", "kubeconfig", "shop", "--certificate", "--merge"],
         ] {
             assert!(Program::try_parse_from(&words).is_err(), "{words:?}");
         }
@@ -346,6 +354,12 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--no-wait"],
             vec!["p", "deploy", "shop", "-t", "small"],
             vec!["p", "destroy", "shop", "-y"],
+            vec!["p", "update", "-f", "a.yaml"],
+            vec!["p", "enrol", "shop"],
+            vec!["p", "import", "--all"],
+            vec!["p", "export", "shop", "-o", "terraform"],
+            vec!["p", "export", "shop", "--as", "terraform"],
+            vec!["p", "list", "-o", "jsonpath={.items[*].name}"],
         ] {
             assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
         }

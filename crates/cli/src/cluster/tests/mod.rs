@@ -22,6 +22,7 @@ mod dry_runs;
 mod heal;
 mod import;
 mod kubeconfig;
+mod leftovers;
 mod node_groups;
 mod nodes;
 mod reading;
