@@ -92,6 +92,28 @@ async fn an_enrolled_cluster_is_checked_with_the_users_own_token() {
         assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
         assert!(ran.out.contains("not checked"), "{}", ran.out);
 
+        // nothing is waived: the parts that this user may not check are named, and none is made up
+        let words = [
+            "validate",
+            &name,
+            "--full",
+            "-o",
+            "json",
+            "--timeout",
+            "30s",
+        ];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+        let report = json(&ran);
+        for part in ["api", "magnum", "certificates"] {
+            assert_eq!(result(&report, part), "ok", "{report}");
+        }
+        for part in ["dns", "authentication", "volume", "load-balancer"] {
+            assert_ne!(result(&report, part), "ok", "{report}");
+            assert_ne!(result(&report, part), "waived", "{report}");
+        }
+        assert!(ran.out.contains("not checked: the "), "{}", ran.out);
+
         // nothing is deployed in it, and a developer may not list all namespaces
         let ran = tenant.cluster(&["services", "list", &name]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
