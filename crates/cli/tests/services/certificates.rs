@@ -37,7 +37,7 @@ async fn case_40_a_rotated_authority_has_another_fingerprint() {
 }
 
 #[tokio::test]
-async fn case_44_the_credential_is_rotated_where_the_driver_can_and_both_users_are_told() {
+async fn case_44_a_credential_is_rotated_and_both_users_see_the_new_owner() {
     Tenant::run(|tenant| async move {
         let (heat, capi) = (tenant.name("heat"), tenant.name("capi"));
         tenant.make(&heat, HEAT, &[]).await;

@@ -157,7 +157,7 @@ async fn enrol(
     timeout: Duration,
 ) -> Result<EnrolmentOutcome, ClusterError> {
     let began = Instant::now();
-    let mut is_told = false;
+    let mut is_reported = false;
     loop {
         let session = connection.gateway_session().ok_or_else(direct)?;
         let (reason, pause) = match session.enrol(cluster.uuid).await {
@@ -173,9 +173,9 @@ async fn enrol(
         if left.is_zero() {
             return Ok(EnrolmentOutcome::Later { reason, seconds: 0 });
         }
-        if !is_told {
+        if !is_reported {
             console.say(format!("{}: {reason} Trying again.", cluster.name));
-            is_told = true;
+            is_reported = true;
         }
         tokio::select! {
             () = tokio::time::sleep(pause.min(left)) => {}
