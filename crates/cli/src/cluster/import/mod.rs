@@ -42,7 +42,7 @@ pub struct ImportArgs {
     #[arg(long, conflicts_with = "server")]
     pub all: bool,
     /// The API server of a cluster that Magnum does not have: https://, an IP address and a port
-    #[arg(long, value_name = "URL", requires_all = ["ca", "name"])]
+    #[arg(long, value_name = "URL", requires = "ca", requires = "name")]
     pub server: Option<String>,
     /// The authority of that API server's certificate (PEM)
     #[arg(long, value_name = "FILE", requires = "server")]
