@@ -12,6 +12,7 @@ use super::views::print_object;
 use contents::Contents;
 use jiff::Timestamp;
 use portico_cluster_operations::{items, mapping};
+use portico_lifecycle::driver::Family;
 use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, Kind, inventory, leftovers};
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_lifecycle::preflight::{DeletionContext, Level, before_deletion};
@@ -78,6 +79,7 @@ pub async fn delete(
         console.say(format!("{name} is already being deleted."));
     } else {
         if let Some(contents) = &doomed.contents {
+            ensure_unprotected(connection, &doomed).await?;
             contents.delete_first(console).await?;
         }
         let magnum = &connection.clients.magnum;
@@ -96,10 +98,46 @@ pub async fn delete(
     Ok(())
 }
 
+/// Refuses the deletion of a protected cluster before anything in it is deleted. Without a gateway there is no
+/// protection.
+async fn ensure_unprotected(
+    connection: &mut Connection,
+    doomed: &Doomed,
+) -> Result<(), ClusterError> {
+    let Some(session) = connection.gateway_session() else {
+        return Ok(());
+    };
+    let found = session.protection(doomed.uuid).await?;
+    if found.protected.is_none() {
+        return Ok(());
+    }
+    Err(ClusterError::Blocked {
+        exit: exit_code::CONFLICT,
+        text: format!(
+            "{} is protected from deletion in Portico, so nothing was deleted\n  Remove the protection on the \
+             cluster's page in the panel, then repeat the command",
+            doomed.cluster.name
+        ),
+    })
+}
+
 /// Refuses a deletion that is to keep volumes where the driver may delete them.
 fn ensure_kept(doomed: &Doomed, args: &DeleteArgs) -> Result<(), ClusterError> {
-    if !args.keep_volumes {
+    // these drivers delete none
+    let keeps_all = matches!(
+        doomed.cluster.driver.family,
+        Family::Heat | Family::ClusterApi
+    );
+    if !args.keep_volumes || keeps_all {
         return Ok(());
+    }
+    if let Some(gap) = doomed.gaps.iter().find(|gap| gap.contains("volumes")) {
+        return Err(ClusterError::Blocked {
+            exit: exit_code::UNAVAILABLE,
+            text: format!(
+                "it is not known which volumes the driver would delete, so nothing was sent. {gap}"
+            ),
+        });
     }
     let inventory = &doomed.inventory;
     let mut endangered = inventory

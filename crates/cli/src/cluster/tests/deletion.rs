@@ -1,5 +1,5 @@
 use super::Machine;
-use super::stand_in::{CLUSTER, StandIn, cluster};
+use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, template};
 use serde_json::json;
 
 async fn cloud() -> StandIn {
@@ -92,12 +92,25 @@ async fn case_53_a_protected_cluster_ends_with_exit_code_4_and_the_remedy() {
 }
 
 #[tokio::test]
-async fn volumes_that_are_to_be_kept_stop_a_deletion_only_where_there_are_some() {
+async fn volumes_are_kept_by_a_driver_that_deletes_none_and_unknown_with_others() {
     let (machine, cloud) = (Machine::new(), cloud().await);
-    // this cloud has no Cinder, so no volume was found
     let words = ["delete", "shop", "--keep-volumes", "--dry-run"];
     let ran = machine.run(&cloud, &words, None).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let cloud = StandIn::start(clusters, |request, _| {
+        let is_template = request.path == format!("clustertemplates/{TEMPLATE}");
+        let mut template = template();
+        template["driver"] = json!("k8s_capi_helm_v1");
+        is_template.then_some((200, template))
+    })
+    .await;
+    // this cloud has no Cinder, so the volumes are not known
+    let words = ["delete", "shop", "--keep-volumes", "--yes"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 11, "{}", ran.err);
+    assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
+    assert!(cloud.calls().is_empty());
 }
 
 #[tokio::test]
