@@ -30,6 +30,7 @@ mod leftovers;
 mod nodegroups;
 mod nodes;
 mod part;
+mod pods;
 mod preconfigure;
 mod printing;
 mod probe;

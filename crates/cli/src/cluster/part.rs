@@ -152,18 +152,51 @@ pub async fn carry_out(
     plan: &Plan,
     args: &ChangeArgs,
 ) -> Result<u8, ClusterError> {
+    if let Some(code) = confirm(console, target, plan, args)? {
+        return Ok(code);
+    }
+    send(connection, console, target, plan, args).await
+}
+
+/// Shows a plan, and asks where nodes are removed; returns the exit code if nothing is to be sent.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] if it cannot be carried out, or the user does not confirm it.
+pub fn confirm(
+    console: &mut Console,
+    target: &Target,
+    plan: &Plan,
+    args: &ChangeArgs,
+) -> Result<Option<u8>, ClusterError> {
     let name = &target.cluster.name;
     apply::print(console, args.shared.output, name, plan)?;
     apply::ensure_applicable(plan, "the change cannot be made")?;
     if args.dry_run {
         console.say("Nothing was sent.");
-        return Ok(apply::difference(plan));
+        return Ok(Some(apply::difference(plan)));
     }
-    let Some(first) = plan.steps.first() else {
+    if plan.steps.is_empty() {
         console.say("Nothing to change.");
+        return Ok(Some(0));
+    }
+    apply::confirm(console, args.yes, plan, name)?;
+    Ok(None)
+}
+
+/// Carries out a plan that was confirmed; returns the exit code.
+///
+/// # Errors
+/// How a step ended.
+pub async fn send(
+    connection: &mut Connection,
+    console: &mut Console,
+    target: &Target,
+    plan: &Plan,
+    args: &ChangeArgs,
+) -> Result<u8, ClusterError> {
+    let Some(first) = plan.steps.first() else {
         return Ok(0);
     };
-    apply::confirm(console, args.yes, plan, name)?;
     let waiting = &args.waiting;
     let waits = waiting.is_wanted(plan.steps.len() > 1);
     if !waits && plan.steps.len() > 1 {

@@ -165,8 +165,10 @@ impl Lifecycle for PanelService {
         cluster: Uuid,
         change: NodeGroupChange,
     ) -> Result<NodeGroupReview, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
-        self.ui(lifecycle::review_node_group(services, caller, cluster, &change).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let review =
+            lifecycle::review_node_group(services, clusters, caller, cluster, &change).await;
+        self.ui(review)
     }
 
     async fn change_node_group(
@@ -189,7 +191,8 @@ impl Lifecycle for PanelService {
             target: &target,
             reason: Some(&reason),
         };
-        let work = lifecycle::change_node_group(services, caller, cluster, &change);
+        let clusters = &self.clusters;
+        let work = lifecycle::change_node_group(services, clusters, caller, cluster, &change);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);

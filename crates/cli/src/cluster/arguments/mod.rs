@@ -1,13 +1,17 @@
 //! The grammar of `portico cluster`.
 mod delete;
 mod drivers;
+mod dry_runs;
 mod output;
+mod pods;
 mod reason;
 mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
+pub use dry_runs::dry_run;
 pub use output::{ClusterOutput, ExportOutputParser};
+pub use pods::{DrainArgs, PodArgs};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
@@ -290,16 +294,6 @@ impl WaitArgs {
     }
 }
 
-/// Reads `--dry-run`, `--dry-run=client` or `--dry-run=server`. Magnum has no dry run of its own, so all are the
-/// same: what exists is read and checked, and nothing is sent that changes something.
-pub fn dry_run(text: &str) -> Result<bool, String> {
-    match text {
-        "client" | "server" => Ok(true),
-        "none" => Ok(false),
-        _ => Err("use client, server or none".to_owned()),
-    }
-}
-
 /// Reads `90s`, `60m`, `2h`, or a number of seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || format!("{text:?} is not a time such as 90s, 60m or 2h");
@@ -323,7 +317,7 @@ mod tests {
     #[derive(clap::Parser, Debug)]
     struct Program {
         #[command(flatten)]
-        cluster: ClusterArgs,
+        _cluster: ClusterArgs,
     }
 
     #[test]
@@ -347,6 +341,8 @@ mod tests {
             vec!["p", "list", "-o", "jsonpath={.items[*"],
             vec!["p", "delete", "shop", "--keep-volumes", "--delete-volumes"],
             vec!["p", "kubeconfig", "shop", "--certificate", "--merge"],
+            // Magnum chooses the nodes, so none can be drained
+            vec!["p", "nodes", "remove", "shop", "-n", "1", "--drain"],
         ] {
             assert!(Program::try_parse_from(&words).is_err(), "{words:?}");
         }
@@ -363,28 +359,6 @@ mod tests {
         ] {
             assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
         }
-    }
-
-    #[test]
-    fn a_dry_run_has_the_values_of_kubectl() {
-        for (word, expected) in [
-            (None, false),
-            (Some("--dry-run"), true),
-            (Some("--dry-run=client"), true),
-            (Some("--dry-run=server"), true),
-            (Some("--dry-run=none"), false),
-        ] {
-            let words = ["p", "delete", "shop"].into_iter().chain(word);
-            let read = Program::try_parse_from(words).unwrap();
-            let ClusterCommand::Delete(args) = read.cluster.command else {
-                panic!("another command");
-            };
-            assert_eq!(args.dry_run, expected, "{word:?}");
-        }
-        // the name of the cluster is not a value
-        let words = ["p", "delete", "--dry-run", "shop"];
-        assert!(Program::try_parse_from(words).is_ok());
-        assert!(Program::try_parse_from(["p", "delete", "shop", "--dry-run=x"]).is_err());
     }
 
     #[test]

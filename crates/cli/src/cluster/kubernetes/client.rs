@@ -3,7 +3,7 @@ use super::access::{Access, TokenSource};
 use super::error::ApiError;
 use crate::token_cache::Cached;
 use jiff::Timestamp;
-use reqwest::header::ACCEPT;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::redirect::Policy;
 use reqwest::tls::TlsInfo;
 use reqwest::{Certificate, Method};
@@ -150,6 +150,23 @@ impl Kubernetes {
         answer.into_body().map(drop)
     }
 
+    /// Creates an object, and returns the answer with any status.
+    ///
+    /// # Errors
+    /// If there is no answer, or no token.
+    pub async fn submit(&self, path: &str, object: &Value) -> Result<Answer, ApiError> {
+        self.send(Method::POST, path, &[], Some(object)).await
+    }
+
+    /// Changes an object with a JSON merge patch, and returns it.
+    ///
+    /// # Errors
+    /// If the API server cannot be asked or refuses.
+    pub async fn patch(&self, path: &str, change: &Value) -> Result<Value, ApiError> {
+        let answer = self.send(Method::PATCH, path, &[], Some(change)).await?;
+        answer.into_body()
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -160,12 +177,16 @@ impl Kubernetes {
         let token = self.token().await?;
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        let is_patch = method == Method::PATCH;
         let mut request = self
             .http
             .request(method, url)
             .query(query)
             .header(ACCEPT, "application/json")
             .bearer_auth(token.expose_secret());
+        if is_patch {
+            request = request.header(CONTENT_TYPE, "application/merge-patch+json");
+        }
         if let Some(body) = body {
             request = request.json(body);
         }

@@ -1,6 +1,8 @@
 //! `portico cluster nodes`.
 mod arguments;
 mod change;
+mod drain;
+mod healing;
 mod read;
 pub mod readiness;
 mod replace;
@@ -8,6 +10,7 @@ mod selection;
 
 pub use arguments::NodesCommand;
 pub use read::NodeView;
+pub use read::in_group;
 
 use super::connection::Connection;
 use super::console::Console;

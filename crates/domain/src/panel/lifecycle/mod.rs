@@ -55,7 +55,10 @@ pub use journal::{ClusterJournal, JournalRow, JournalSource};
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };
-pub use nodes::{ClusterNode, ClusterNodes, KubernetesNode, NodeReplacement, ReplacementStage};
+pub use nodes::{
+    ClusterNode, ClusterNodes, KubernetesNode, NodeDrain, NodeDrainStage, NodeRemoval,
+    NodeReplacement, ReplacementStage,
+};
 pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,

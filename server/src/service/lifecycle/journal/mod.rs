@@ -16,6 +16,6 @@ pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
-pub use requests::requests;
+pub use requests::{requests, timed_requests};
 pub use stack_events::StackEvents;
 pub use template_names::{NamesByViewer, names_by_viewer};

@@ -38,16 +38,21 @@ pub async fn read(
 }
 
 async fn of_api(api: &Api) -> Inside {
-    let (nodes, budgets, pods) = tokio::join!(
+    let (nodes, blocking_budgets, pods) = tokio::join!(
         api.get("/api/v1/nodes?limit=500"),
-        budgets(api),
+        blocking_budgets(api),
         api.get("/api/v1/pods?limit=500"),
     );
     Inside {
         unready_nodes: names(nodes, is_unready),
-        blocking_budgets: names(budgets, is_blocking),
+        blocking_budgets,
         bare_pods: names(pods, is_bare),
     }
+}
+
+/// Returns the names of the budgets that permit no disruption now; not checked if they cannot be read.
+pub async fn blocking_budgets(api: &Api) -> Reading<Vec<String>> {
+    names(budgets(api).await, is_blocking)
 }
 
 async fn budgets(api: &Api) -> Result<Value, KubeError> {

@@ -7,5 +7,6 @@ mod request;
 mod tests;
 
 pub use examination::refusal;
+pub use inside::blocking_budgets;
 pub use options::options;
 pub use request::upgrade;
