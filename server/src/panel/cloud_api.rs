@@ -3,15 +3,16 @@
 //!
 //! They are for requests that the gateway has authenticated by a bearer token. One with the cookie of a
 //! browser is refused: a page of another origin could send it.
+mod enrolment;
+
+pub use enrolment::{enrol, remove_record};
+
 use super::download;
 use crate::{
     caller::Caller,
     service::{
         Services,
-        lifecycle::{
-            CloudRefusal, CloudRequest, cloud_enrol, cloud_protection, pass_on,
-            remove_cloud_record, set_cloud_protection,
-        },
+        lifecycle::{CloudRefusal, CloudRequest, cloud_protection, pass_on, set_cloud_protection},
     },
     session_budgets::{Resource, SessionBudgets, Share},
 };
@@ -108,37 +109,6 @@ pub async fn set_protection(
             let changed = set_cloud_protection(&services, &caller, cluster, &request).await;
             shown(changed)
         }
-        Err(refusal) => refused(&refusal),
-    }
-}
-
-/// Enrols a managed cluster, so that it can be used through Portico.
-pub async fn enrol(
-    State(services): State<Arc<Services>>,
-    Path((_, cluster)): Path<(String, Uuid)>,
-    caller: Caller,
-    request: Request,
-) -> Response {
-    let admitted = admit(&services.budgets, caller.session_id(), request.headers());
-    let _share = match admitted {
-        Ok(share) => share,
-        Err(refusal) => return refused(&refusal),
-    };
-    match read(&caller, request).await {
-        Ok(request) => shown(cloud_enrol(&services, &caller, cluster, &request).await),
-        Err(refusal) => refused(&refusal),
-    }
-}
-
-/// Removes the record of an enrolled cluster that Magnum no longer has.
-pub async fn remove_record(
-    State(services): State<Arc<Services>>,
-    Path((_, cluster)): Path<(String, Uuid)>,
-    caller: Caller,
-    request: Request,
-) -> Response {
-    match admit(&services.budgets, caller.session_id(), request.headers()) {
-        Ok(_share) => shown(remove_cloud_record(&services, &caller, cluster).await),
         Err(refusal) => refused(&refusal),
     }
 }
