@@ -121,7 +121,7 @@ async fn of_cloud(
     }
     let mut rows = vec![
         VersionView::new("Portico", env!("CARGO_PKG_VERSION"), None),
-        VersionView::new("Magnum API", &features.offered, Some(note)),
+        VersionView::new("Magnum API", features.offered, Some(note)),
     ];
     let mut of_version: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for template in templates.items.iter().filter(|one| !one.is_hidden) {
