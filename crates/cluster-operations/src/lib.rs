@@ -9,6 +9,7 @@ pub mod conductor;
 pub mod drivers;
 pub mod explanation;
 pub mod health;
+pub mod inside;
 pub mod items;
 pub mod mapping;
 pub mod nodes;

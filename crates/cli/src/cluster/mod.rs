@@ -20,6 +20,7 @@ mod exit_code;
 mod export;
 mod expression;
 mod follow;
+mod follow_nodes;
 mod gateway_session;
 mod heal;
 mod health;

@@ -12,12 +12,12 @@ use super::steps;
 use jiff::Timestamp;
 use portico_cluster_operations::target;
 use portico_lifecycle::capabilities::{Feature, capability};
-use portico_lifecycle::model::{NodeGroup, Template};
+use portico_lifecycle::model::NodeGroup;
 use portico_lifecycle::plan::Plan;
 use portico_lifecycle::preflight::Checks;
 use portico_lifecycle::progress::Followed;
 use portico_lifecycle::quota::Projection;
-use portico_lifecycle::spec::{ClusterSpec, NodeGroupSpec, Problem};
+use portico_lifecycle::spec::{NodeGroupSpec, Problem};
 use portico_lifecycle::status::{self, Operation};
 use portico_openstack::magnum;
 use std::ops::Deref;
@@ -99,19 +99,10 @@ impl Target {
         })
     }
 
-    /// Returns the steps to a specification that describes a part of the cluster only, to `template`
-    /// where that is another one.
-    ///
-    /// # Errors
-    /// [`ClusterError::Blocked`] with what is wrong with the specification.
-    pub fn plan(&self, spec: ClusterSpec, template: &Template) -> Result<Plan, ClusterError> {
-        self.0.plan(spec, template).map_err(invalid)
-    }
-
     /// Returns the steps to one node group as it is wanted.
     ///
     /// # Errors
-    /// As [`Self::plan`].
+    /// [`ClusterError::Blocked`] with what is wrong with the specification.
     pub fn plan_of_group(&self, group: NodeGroupSpec) -> Result<Plan, ClusterError> {
         self.0.plan_of_group(group).map_err(invalid)
     }
@@ -119,7 +110,7 @@ impl Target {
     /// Returns the step to a number of control plane nodes.
     ///
     /// # Errors
-    /// As [`Self::plan`].
+    /// As [`Self::plan_of_group`].
     pub fn plan_of_control_plane(&self, nodes: u32) -> Result<Plan, ClusterError> {
         self.0.plan_of_control_plane(nodes).map_err(invalid)
     }
@@ -264,6 +255,7 @@ async fn settle(
         name: target.cluster.name.clone(),
         family: target.cluster.driver.family,
         followed,
+        versions: None,
         since: Timestamp::now(),
         timeout,
         has_json_lines: false,

@@ -5,6 +5,7 @@ use super::{
     cloud_api::KnownClusters,
     error,
     feeds::Feeds,
+    inspector::Permission,
     journal::{NamesByViewer, names_by_viewer},
     viewer::Viewer,
 };
@@ -65,6 +66,8 @@ pub struct MagnumAccess {
     pub(super) own: KnownClusters,
     /// The names of templates in journals.
     pub(super) template_names: NamesByViewer,
+    /// Whether users may see the nodes of clusters, by cluster, project, user and roles.
+    pub(super) inspectable: Cache<(Uuid, String), Permission>,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -105,6 +108,10 @@ impl MagnumAccess {
                 .build(),
             own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
             template_names: names_by_viewer(),
+            inspectable: Cache::builder()
+                .max_capacity(MAX_CLUSTERS)
+                .time_to_live(PROBE_TTL)
+                .build(),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)

@@ -15,6 +15,7 @@ mod form;
 mod health;
 mod journal;
 mod node_groups;
+mod node_progress;
 mod nodes;
 mod options;
 mod progress;
@@ -55,6 +56,7 @@ pub use journal::{ClusterJournal, JournalRow, JournalSource};
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };
+pub use node_progress::{NodeProgress, NodeTable, NodeVersion};
 pub use nodes::{
     ClusterNode, ClusterNodes, KubernetesNode, NodeDrain, NodeDrainStage, NodeRemoval,
     NodeReplacement, ReplacementStage,
@@ -74,5 +76,7 @@ pub use templates::{
     ClusterTemplates, TemplateChoices, TemplateDetails, TemplateFlag, TemplateLabel,
     TemplateOutcome, TemplateRefusals, TemplateRow, TemplateValues,
 };
-pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};
+pub use upgrade::{
+    LabelDifference, UpgradeOptions, UpgradeReview, UpgradeSelection, UpgradeTarget,
+};
 pub use usage::{ClusterStats, ProjectUsage};

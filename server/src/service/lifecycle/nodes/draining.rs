@@ -25,7 +25,7 @@ use crate::{
         Services,
         error::ServiceError,
         lifecycle::{
-            access::MagnumAccess, journal::timed_requests, own, pods, upgrade::blocking_budgets,
+            access::MagnumAccess, inside::UserApi, journal::timed_requests, own, pods,
             viewer::Viewer,
         },
         object::{self, state_change},
@@ -33,6 +33,7 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::inside;
 use portico_domain::panel::{
     DrainOptions, DrainProgress, DrainState, ObjectRef, ResourceRef, StateChange,
     lifecycle::{NodeDrain, NodeDrainStage},
@@ -286,7 +287,7 @@ async fn budgets(api: &Api, progress: &DrainProgress) -> Vec<String> {
     if progress.is_done() {
         return Vec::new();
     }
-    let Reading::Known(mut budgets) = blocking_budgets(api).await else {
+    let Reading::Known(mut budgets) = inside::blocking_budgets(&UserApi(api.clone())).await else {
         return Vec::new();
     };
     budgets.retain(|budget| {

@@ -102,7 +102,8 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes(
             "/api/managed_clusters/upgrade",
-            json!({ "cluster": cluster, "template": attempt, "typed": "shop" }),
+            json!({ "cluster": cluster, "template": attempt, "typed": "shop",
+                    "selection": { "group": "gpu", "max_batch_size": 2 } }),
         ),
         unavailable(reads("/api/managed_clusters/health", one.clone())),
         unavailable(reads("/api/managed_clusters/protection", one.clone())),
