@@ -3,7 +3,7 @@ use portico_cluster_operations::mapping;
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum::NodeGroup;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 const CONTROL_PLANE: &str = "master";
 
@@ -120,11 +120,12 @@ impl Block {
         ))
     }
 
-    fn value(&mut self, key: &str, value: impl ToString) {
-        let _ = writeln!(self.0, "  {key} = {}", value.to_string());
+    fn value(&mut self, key: &str, value: impl Display) {
+        // writing to a string cannot fail
+        let _ = writeln!(self.0, "  {key} = {value}");
     }
 
-    fn option(&mut self, key: &str, value: Option<impl ToString>) {
+    fn option(&mut self, key: &str, value: Option<impl Display>) {
         if let Some(value) = value {
             self.value(key, value);
         }
