@@ -39,8 +39,16 @@ pub trait TableRow: Serialize {
     /// The columns' headings, in capitals.
     const HEADINGS: &'static [&'static str];
 
+    /// The headings of the further columns of the wide form.
+    const WIDE: &'static [&'static str] = &[];
+
     /// Returns one text per heading.
     fn cells(&self) -> Vec<String>;
+
+    /// Returns one text per heading of [`Self::WIDE`].
+    fn wide_cells(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Renders a list. An empty table shows its headings, so that a reader sees that the list is empty.
@@ -64,6 +72,16 @@ pub fn list<T: TableRow>(format: OutputFormat, rows: &[T]) -> Result<String, Out
     }
 }
 
+/// Renders a table with the further columns of the wide form.
+pub fn wide<T: TableRow>(rows: &[T]) -> String {
+    let mut table = Table::new(&[T::HEADINGS, T::WIDE].concat());
+    let cells = rows
+        .iter()
+        .map(|row| [row.cells(), row.wide_cells()].concat());
+    let lines = table.lines(cells.collect());
+    table.headings() + &lines
+}
+
 fn json_line<T: Serialize>(row: &T) -> Result<String, OutputError> {
     let text = serde_json::to_string(row)?;
     Ok(escaped(&text) + "\n")
@@ -71,15 +89,18 @@ fn json_line<T: Serialize>(row: &T) -> Result<String, OutputError> {
 
 /// Aligned columns. Rows appended later use columns that are as wide or wider.
 pub struct Table {
-    headings: &'static [&'static str],
+    headings: Vec<&'static str>,
     widths: Vec<usize>,
 }
 
 impl Table {
     /// Starts a table without rows.
-    pub fn new(headings: &'static [&'static str]) -> Self {
+    pub fn new(headings: &[&'static str]) -> Self {
         let widths = headings.iter().map(|heading| heading.width()).collect();
-        Self { headings, widths }
+        Self {
+            headings: headings.to_vec(),
+            widths,
+        }
     }
 
     /// Renders the headings, as wide as the rows rendered so far.
@@ -94,9 +115,13 @@ impl Table {
 
     /// Renders rows.
     pub fn rows<T: TableRow>(&mut self, rows: &[T]) -> String {
+        self.lines(rows.iter().map(TableRow::cells).collect())
+    }
+
+    fn lines(&mut self, rows: Vec<Vec<String>>) -> String {
         let rows: Vec<Vec<String>> = rows
             .iter()
-            .map(|row| row.cells().iter().map(|cell| one_line(cell)).collect())
+            .map(|row| row.iter().map(|cell| one_line(cell)).collect())
             .collect();
         for row in &rows {
             for (width, cell) in self.widths.iter_mut().zip(row) {
@@ -168,6 +193,11 @@ mod tests {
         assert_eq!(text, "NAME    COUNT\na[31mb  3\n日本    12\n");
         let none: [Row; 0] = [];
         assert_eq!(list(OutputFormat::Table, &none).unwrap(), "NAME  COUNT\n");
+    }
+
+    #[test]
+    fn a_row_without_further_columns_is_the_same_in_the_wide_form() {
+        assert_eq!(wide(&ROWS), list(OutputFormat::Table, &ROWS).unwrap());
     }
 
     #[test]

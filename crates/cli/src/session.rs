@@ -12,6 +12,7 @@ use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::time::Duration;
 use url::Url;
 use url::form_urlencoded::byte_serialize;
 use uuid::Uuid;
@@ -29,6 +30,8 @@ struct Outgoing<'a> {
     reason: Option<&'a str>,
     /// Maximum size of the response.
     max_bytes: usize,
+    /// Maximum time for the response; `None`: that of the client.
+    timeout: Option<Duration>,
 }
 
 impl Outgoing<'_> {
@@ -39,6 +42,7 @@ impl Outgoing<'_> {
             body: None,
             reason: None,
             max_bytes,
+            timeout: None,
         }
     }
 }
@@ -111,6 +115,26 @@ impl Session {
         self.parsed(&outgoing).await
     }
 
+    /// Sends a `PUT` without a body that may take long, and whose response is JSON.
+    pub async fn put_slowly<T: DeserializeOwned>(
+        &mut self,
+        url: Url,
+        reason: Option<&str>,
+        timeout: Duration,
+    ) -> Result<T, CommandError> {
+        let outgoing = Outgoing {
+            reason,
+            timeout: Some(timeout),
+            ..Outgoing::new(reqwest::Method::PUT, url, MAX_BODY_BYTES)
+        };
+        self.parsed(&outgoing).await
+    }
+
+    /// Sends a `DELETE` whose response is JSON.
+    pub async fn delete<T: DeserializeOwned>(&mut self, url: Url) -> Result<T, CommandError> {
+        self.call(reqwest::Method::DELETE, url).await
+    }
+
     /// Sends a `GET` whose response is a text of up to 16 MiB.
     pub async fn text(&mut self, url: Url) -> Result<String, CommandError> {
         let outgoing = Outgoing::new(reqwest::Method::GET, url, MAX_TEXT_BYTES);
@@ -172,6 +196,9 @@ impl Session {
             .bearer_auth(self.profile.access_token.expose_secret());
         if let Some(body) = outgoing.body {
             request = request.json(body);
+        }
+        if let Some(timeout) = outgoing.timeout {
+            request = request.timeout(timeout);
         }
         if let Some(reason) = outgoing.reason {
             let encoded: String = byte_serialize(reason.as_bytes()).collect();

@@ -1,4 +1,8 @@
 //! Finds what belongs to a cluster in the project, for the inventory of a deletion.
+mod orphans;
+
+pub use orphans::{Orphan, Orphans, orphans};
+
 use crate::clients::Clients;
 use portico_lifecycle::inventory::{
     CSI_METADATA, ClusterNames, Item, Kind, Reclaim, SERVICE_PREFIX, service_of_load_balancer,

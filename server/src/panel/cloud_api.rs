@@ -1,8 +1,12 @@
 //! The paths of the command line below `/projects/{project}/cloud/` (ADR 0026): the cloud's services, and
-//! the journals and the protection of clusters.
+//! the journals, the protection and the enrolment of clusters.
 //!
 //! They are for requests that the gateway has authenticated by a bearer token. One with the cookie of a
 //! browser is refused: a page of another origin could send it.
+mod enrolment;
+
+pub use enrolment::{enrol, remove_record};
+
 use super::download;
 use crate::{
     caller::Caller,
@@ -20,8 +24,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use portico_assertion::command_line;
-use portico_domain::panel::lifecycle::DeleteProtection;
 use portico_openstack::rest::{PassedAnswer, REASON};
+use serde::Serialize;
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
 use url::form_urlencoded;
@@ -109,9 +113,9 @@ pub async fn set_protection(
     }
 }
 
-fn shown(protection: Result<DeleteProtection, CloudRefusal>) -> Response {
-    match protection {
-        Ok(protection) => Json(protection).into_response(),
+fn shown(answer: Result<impl Serialize, CloudRefusal>) -> Response {
+    match answer {
+        Ok(answer) => Json(answer).into_response(),
         Err(refusal) => refused(&refusal),
     }
 }

@@ -29,7 +29,7 @@ use axum::{
     http::{StatusCode, Uri},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{any, get},
+    routing::{any, get, put},
 };
 use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
@@ -169,6 +169,10 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .route(
             "/projects/{project}/cloud/portico/clusters/{cluster}/protection",
             get(cloud_api::protection).put(cloud_api::set_protection),
+        )
+        .route(
+            "/projects/{project}/cloud/portico/clusters/{cluster}/enrolment",
+            put(cloud_api::enrol).delete(cloud_api::remove_record),
         )
         .route("/projects/{project}/cloud/{*path}", any(cloud_api::call))
         .with_state(Arc::clone(&services));

@@ -9,6 +9,7 @@ use super::exit_code;
 use super::follow::{Following, follow};
 use super::protection;
 use super::review;
+use super::running::PorticoView;
 use super::specification::Specification;
 use super::views::{ClusterView, print_list};
 use jiff::Timestamp;
@@ -114,22 +115,22 @@ async fn finish(
         ));
     } else if let Some(page) = connection.page(uuid) {
         let cloud = &connection.cloud;
-        let then = match connection.is_through_gateway() {
-            true => format!("`portico kubeconfig --gateway {cloud} --cluster {uuid}`"),
-            false => format!(
-                "`portico login --cloud {cloud}` and `portico kubeconfig --cloud {cloud} --cluster {uuid}`"
+        console.say(match connection.is_through_gateway() {
+            true => format!(
+                "To use it with kubectl, enrol it with `portico cluster import {uuid}`, or on its page in the \
+                 panel:\n  {page}\nThen run `portico kubeconfig --gateway {cloud} --cluster {uuid}`."
             ),
-        };
-        console.say(format!(
-            "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run {then}."
-        ));
+            false => format!(
+                "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run `portico login \
+                 --cloud {cloud}` and `portico kubeconfig --cloud {cloud} --cluster {uuid}`."
+            ),
+        });
     }
-    print_list(
-        console,
-        args.shared.output,
-        &[ClusterView::from(&created)],
-        |row| (&row.name, &row.uuid),
-    )
+    let portico = PorticoView::new(&connection.model(&created, None), None);
+    let view = ClusterView::new(&created, portico);
+    print_list(console, args.shared.output, &[view], |row| {
+        (&row.name, &row.uuid)
+    })
 }
 
 /// Sends the request of a review once.

@@ -200,9 +200,9 @@ pub async fn events(
         return Err(ClusterError::NoJournal);
     }
     let format = match args.shared.output {
-        ClusterOutput::Table => OutputFormat::Table,
+        ClusterOutput::Table | ClusterOutput::Wide => OutputFormat::Table,
         ClusterOutput::Json => OutputFormat::Jsonl,
-        ClusterOutput::Yaml | ClusterOutput::Name => {
+        _ => {
             return Err(ClusterError::Usage(
                 "events are printed as a table, or with -o json as one object a line".to_owned(),
             ));

@@ -6,7 +6,7 @@ use crate::error::CommandError;
 use crate::profile::{self, Profile};
 use crate::session::Session;
 use portico_domain::identity::Project;
-use portico_domain::panel::lifecycle::DeleteProtection;
+use portico_domain::panel::lifecycle::{DeleteProtection, EnrolmentOutcome, RemovedRecord};
 use portico_openstack::keystone::{Catalog, CatalogEndpoint};
 use portico_openstack::rest::{
     Authentication, BuildError, RestClient, ScopedToken, Service, ServiceOptions,
@@ -128,6 +128,31 @@ impl GatewaySession {
         let url = self.protection_url(cluster);
         let body = json!({"is_on": is_on, "name": name});
         self.session.put(url, &body, self.reason.as_deref()).await
+    }
+
+    /// Enrols a cluster of the project, so that it can be used through Portico. It is safe to call it again.
+    ///
+    /// # Errors
+    /// As [`Self::journal`]. Refusals, and that it is too early, are in the answer.
+    pub async fn enrol(&mut self, cluster: Uuid) -> Result<EnrolmentOutcome, CommandError> {
+        let url = self.enrolment_url(cluster);
+        let reason = self.reason.as_deref();
+        self.session.put_slowly(url, reason, CHANGE_TIMEOUT).await
+    }
+
+    /// Removes the record of an enrolled cluster that Magnum no longer has.
+    ///
+    /// # Errors
+    /// As [`Self::journal`]; the refusal while Magnum still has the cluster.
+    pub async fn remove_record(&mut self, cluster: Uuid) -> Result<RemovedRecord, CommandError> {
+        let url = self.enrolment_url(cluster);
+        self.session.delete(url).await
+    }
+
+    fn enrolment_url(&self, cluster: Uuid) -> Url {
+        let project = &self.project_id;
+        let path = format!("/projects/{project}/cloud/portico/clusters/{cluster}/enrolment");
+        self.session.endpoint(&path)
     }
 
     fn protection_url(&self, cluster: Uuid) -> Url {

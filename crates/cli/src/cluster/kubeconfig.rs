@@ -1,7 +1,7 @@
-//! `portico cluster kubeconfig`: a kubeconfig with a certificate of the cluster's own authority.
+//! `portico cluster kubeconfig`: a kubeconfig without a secret, as `portico kubeconfig` writes it, or one with
+//! a certificate of the cluster's own authority.
 //!
-//! The key is made on this machine and written to the file only. `portico kubeconfig` writes one without a
-//! secret.
+//! The key of the certificate is made on this machine and written to the file only.
 use super::arguments::SharedArgs;
 use super::certificate_view::{CertificateView, text, view};
 use super::connection::Connection;
@@ -9,8 +9,10 @@ use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
 use super::views::print_object;
+use crate::direct::{self, CloudChoice, Pin};
+use crate::error::CommandError;
 use crate::output::OutputError;
-use crate::private_file;
+use crate::{private_file, profile};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use clap::Args;
 use portico_openstack::magnum::Authority;
@@ -26,27 +28,38 @@ const USER: &str = "admin";
 /// The group that has all rights in a cluster.
 const GROUP: &str = "system:masters";
 
-/// Write a kubeconfig with an administrator's certificate of the cluster's own authority
+/// Add a cluster to your kubeconfig without a secret, or with an administrator's certificate
 ///
-/// For a cluster that cannot be used through Portico. The key is made on this machine, and Magnum signs the
-/// certificate: it is valid for five years, has all rights in the cluster, and is revoked only by a rotation
-/// of the authority. By Magnum's policy only the user who created the cluster gets one. With the session of
-/// `portico login`, the signing is in the journal of the cluster and in Portico's audit log; with --cloud or
-/// OS_*, Portico has no record of it, and only the cloud's own log may have one. `portico kubeconfig` writes a
-/// kubeconfig without a secret.
+/// Without --certificate it does what `portico kubeconfig` does: the context asks Portico for short-lived
+/// tokens, and the file has no secret.
+///
+/// --certificate is for a cluster that cannot be used through Portico. The key is made on this machine, and
+/// Magnum signs the certificate: it is valid for five years, has all rights in the cluster, and is revoked only
+/// by a rotation of the authority. By Magnum's policy only the owner of the cluster gets one. With the session
+/// of `portico login`, the signing is in the journal of the cluster and in Portico's audit log; with --cloud or
+/// OS_*, Portico has no record of it, and only the cloud's own log may have one.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  portico cluster kubeconfig shop --certificate --out shop.kubeconfig"
-)]
+#[command(after_help = "\
+Examples:
+  portico cluster kubeconfig shop                        # merges a context without a secret
+  portico cluster kubeconfig shop --stdout > shop.kubeconfig
+  portico cluster kubeconfig shop --certificate --out admin.kubeconfig")]
 pub struct KubeconfigArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
     /// Have a certificate signed, and write it with its key
     #[arg(long, requires = "out")]
     pub certificate: bool,
-    /// The file to write, with mode 0600; it must not exist
-    #[arg(long, value_name = "FILE", requires = "certificate")]
+    /// The file to merge into. Default: as `portico kubeconfig`. With --certificate: the file to write, with
+    /// mode 0600; it must not exist
+    #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Merge the context into the file; this is the default. A certificate is not merged
+    #[arg(long, conflicts_with_all = ["certificate", "stdout"])]
+    pub merge: bool,
+    /// Print a kubeconfig of its own instead of merging
+    #[arg(long, conflicts_with_all = ["certificate", "out"])]
+    pub stdout: bool,
     /// Do not ask for the name
     #[arg(long, short)]
     pub yes: bool,
@@ -74,24 +87,80 @@ struct Parts<'a> {
     key: &'a SecretString,
 }
 
-/// Writes a kubeconfig with a certificate that Magnum signs.
+/// Writes a kubeconfig without a secret, or with a certificate that Magnum signs.
 ///
 /// # Errors
-/// [`ClusterError::Usage`] without `--certificate`, or if the file exists; [`ClusterError::Blocked`] for
-/// users who did not create the cluster, and for a cluster without an API; [`ClusterError::NotConfirmed`] if
-/// another name was typed.
+/// [`ClusterError::Usage`] if the file exists; [`ClusterError::Blocked`] for users who do not own the cluster,
+/// for a cluster without an API, and without a session or for a cluster that is not enrolled;
+/// [`ClusterError::NotConfirmed`] if another name was typed.
 pub async fn kubeconfig(
     connection: &Connection,
     console: &mut Console,
     args: &KubeconfigArgs,
 ) -> Result<(), ClusterError> {
-    let Some(path) = args.out.as_deref().filter(|_| args.certificate) else {
-        return Err(ClusterError::Usage(format!(
-            "use `portico kubeconfig --cluster {}`, which writes no secret; or add --certificate --out FILE \
-             for a certificate of the cluster's own authority",
-            args.cluster
-        )));
+    match args.out.as_deref().filter(|_| args.certificate) {
+        Some(path) => with_certificate(connection, console, args, path).await,
+        None => without_secret(connection, args).await,
+    }
+}
+
+/// Adds a context that asks Portico for tokens.
+async fn without_secret(
+    connection: &Connection,
+    args: &KubeconfigArgs,
+) -> Result<(), ClusterError> {
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
+    let cluster = match magnum.cluster_named(token, &args.cluster).await {
+        Ok(found) => found.uuid.to_string(),
+        // one that Magnum does not have may be enrolled
+        Err(error) if error.is_not_found() => args.cluster.clone(),
+        Err(error) => return Err(error.into()),
     };
+    let cloud = match connection.choice() {
+        Some(CloudChoice {
+            cloud: Some(name), ..
+        }) => Pin::find(name)?.map(|pin| pin.cloud),
+        Some(_) => direct::pinned_by_environment()?,
+        None if connection.is_through_gateway() => None,
+        None => return Err(no_session(&args.cluster)),
+    };
+    // a pinned cloud has its own gateway
+    let gateway = connection.gateway().filter(|_| cloud.is_none());
+    let gateway = gateway.map(profile::display);
+    let added =
+        crate::kubeconfig::add(cluster, cloud, gateway, args.out.clone(), args.stdout).await;
+    added.map_err(|error| match error {
+        CommandError::NoProfile => no_session(&args.cluster),
+        CommandError::UnknownCluster { .. } => ClusterError::Blocked {
+            exit: exit_code::NOT_FOUND,
+            text: format!(
+                "{error}\n  Enrol the cluster with `portico cluster import {}` or on its page in the panel, \
+                 then run `portico login` again",
+                args.cluster
+            ),
+        },
+        error => error.into(),
+    })
+}
+
+fn no_session(cluster: &str) -> ClusterError {
+    ClusterError::Blocked {
+        exit: exit_code::SIGN_IN,
+        text: format!(
+            "this machine has no session at the cluster's gateway, so there is nothing that tokens come from: \
+             run `portico login URL`, or `portico login --cloud NAME URL`, then `portico cluster kubeconfig \
+             {cluster}` again; or add --certificate --out FILE for a certificate of the cluster's own authority"
+        ),
+    }
+}
+
+/// Has a certificate signed, and writes it with its key.
+async fn with_certificate(
+    connection: &Connection,
+    console: &mut Console,
+    args: &KubeconfigArgs,
+    path: &Path,
+) -> Result<(), ClusterError> {
     ensure_free(path)?;
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let cluster = magnum.cluster_named(token, &args.cluster).await?;

@@ -16,15 +16,18 @@ use uuid::Uuid;
 /// Show what still exists of a deleted cluster, with the commands that delete it
 ///
 /// Magnum forgets a deleted cluster, so its UUID is needed: `delete` shows it, and the audit log has it. Found
-/// are resources that carry the UUID: volumes of claims, load balancers of Services, networks. Exit code 1 if
+/// are resources that carry the UUID: volumes of claims, load balancers of Services, networks. Without a UUID,
+/// everything in the project that names a cluster which Magnum does not have is shown; a command is shown
+/// only where the name is a UUID, as a cluster of others than Magnum can have another one. Exit code 1 if
 /// something was found.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  portico cluster leftovers 900e3758-8071-430e-a8cf-5c48f428dc0e"
-)]
+#[command(after_help = "\
+Examples:
+  portico cluster leftovers 900e3758-8071-430e-a8cf-5c48f428dc0e
+  portico cluster leftovers --project shop        # of all clusters of the project")]
 pub struct LeftoversArgs {
-    /// The UUID of the cluster
-    pub cluster: Uuid,
+    /// The UUID of the cluster. Default: all deleted clusters of the project
+    pub cluster: Option<Uuid>,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -32,6 +35,8 @@ pub struct LeftoversArgs {
 /// A resource that still exists.
 #[derive(Debug, Serialize)]
 struct LeftoverView {
+    /// The cluster that it names.
+    cluster: String,
     kind: &'static str,
     name: String,
     id: String,
@@ -40,11 +45,12 @@ struct LeftoverView {
 }
 
 impl TableRow for LeftoverView {
-    const HEADINGS: &'static [&'static str] = &["KIND", "NAME", "COMMAND"];
+    const HEADINGS: &'static [&'static str] = &["CLUSTER", "KIND", "NAME", "COMMAND"];
 
     fn cells(&self) -> Vec<String> {
         let command = self.command.clone();
         vec![
+            self.cluster.clone(),
             self.kind.to_owned(),
             self.name.clone(),
             command.unwrap_or_else(|| self.id.clone()),
@@ -52,9 +58,10 @@ impl TableRow for LeftoverView {
     }
 }
 
-impl From<Item> for LeftoverView {
-    fn from(item: Item) -> Self {
+impl LeftoverView {
+    fn new(cluster: String, item: Item) -> Self {
         Self {
+            cluster,
             kind: item.kind.name(),
             command: deletion_command(&item),
             name: item.name,
@@ -73,7 +80,10 @@ pub async fn leftovers(
     args: &LeftoversArgs,
 ) -> Result<u8, ClusterError> {
     let (clients, token) = (&connection.clients, &connection.token);
-    match clients.magnum.cluster(token, args.cluster).await {
+    let Some(wanted) = args.cluster else {
+        return of_project(connection, console, args).await;
+    };
+    match clients.magnum.cluster(token, wanted).await {
         Err(error) if error.is_not_found() => {}
         Err(error) => return Err(error.into()),
         Ok(found) => {
@@ -86,18 +96,55 @@ pub async fn leftovers(
             });
         }
     }
-    let uuid = args.cluster.to_string();
-    let cluster = Cluster::deleted(uuid.clone(), uuid);
+    let uuid = wanted.to_string();
+    let cluster = Cluster::deleted(uuid.clone(), uuid.clone());
     let found = items::find(clients, token, &cluster, &[]).await;
-    for gap in &found.gaps {
+    let found_items = found.items.into_iter();
+    let views = found_items.map(|item| LeftoverView::new(uuid.clone(), item));
+    show(console, args, &found.gaps, &views.collect::<Vec<_>>())
+}
+
+/// Shows what names a cluster that Magnum does not have.
+async fn of_project(
+    connection: &Connection,
+    console: &mut Console,
+    args: &LeftoversArgs,
+) -> Result<u8, ClusterError> {
+    let (clients, token) = (&connection.clients, &connection.token);
+    let listing = clients.magnum.clusters(token).await?;
+    // the resources of one that is missing in it would be shown
+    if let Some(cut) = listing.cut {
+        return Err(ClusterError::Incomplete(cut));
+    }
+    let clusters = listing.items.iter();
+    let clusters: Vec<_> = clusters.map(|one| connection.model(one, None)).collect();
+    let found = items::orphans(clients, token, &clusters).await;
+    let views = found.items.into_iter().map(|orphan| {
+        let is_uuid = orphan.owner.parse::<Uuid>().is_ok();
+        let view = LeftoverView::new(orphan.owner, orphan.item);
+        LeftoverView {
+            command: view.command.filter(|_| is_uuid),
+            ..view
+        }
+    });
+    show(console, args, &found.gaps, &views.collect::<Vec<_>>())
+}
+
+/// Shows what was found, and returns the exit code.
+fn show(
+    console: &mut Console,
+    args: &LeftoversArgs,
+    gaps: &[String],
+    views: &[LeftoverView],
+) -> Result<u8, ClusterError> {
+    for gap in gaps {
         console.say(gap);
     }
-    let views: Vec<_> = found.items.into_iter().map(LeftoverView::from).collect();
     if views.is_empty() {
         console.say("Nothing of it was found in what was checked.");
         return Ok(0);
     }
-    print_list(console, args.shared.output, &views, |view| {
+    print_list(console, args.shared.output, views, |view| {
         (&view.name, &view.id)
     })?;
     Ok(exit_code::NEGATIVE)

@@ -1,5 +1,6 @@
 //! `portico cluster`: the lifecycle of clusters, through a gateway or in direct mode. Magnum is called with the
 //! user's own token; plans, checks and explanations are those of `portico-lifecycle`, which the panel uses too.
+mod age;
 mod apply;
 mod arguments;
 mod autoscale;
@@ -11,16 +12,19 @@ mod console;
 mod create;
 mod creation;
 mod delete;
+mod describe;
 mod error;
 mod event_names;
 mod events;
 mod exit_code;
 mod export;
+mod expression;
 mod follow;
 mod follow_nodes;
 mod gateway_session;
 mod heal;
 mod health;
+mod import;
 mod kubeconfig;
 mod kubernetes;
 mod leftovers;
@@ -29,10 +33,13 @@ mod nodes;
 mod part;
 mod pods;
 mod preconfigure;
+mod printing;
+mod probe;
 mod protection;
 mod quota;
 mod read;
 mod review;
+mod running;
 mod schema;
 mod services;
 mod specification;
@@ -40,8 +47,10 @@ mod steps;
 mod templates;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod upgrade;
 mod validate;
+mod versions;
 mod views;
 mod wait;
 
@@ -157,6 +166,9 @@ async fn dispatch(
         (ClusterCommand::Show(args), _) => {
             read::show(connection, console, format, &args.cluster).await?;
         }
+        (ClusterCommand::Describe(args), _) => {
+            describe::describe(connection, console, args).await?;
+        }
         (ClusterCommand::Watch(args), _) => read::watch(connection, console, args).await?,
         (ClusterCommand::Events(args), _) => events::events(connection, console, args).await?,
         (ClusterCommand::Wait(args), _) => wait::wait(connection, console, args).await?,
@@ -177,20 +189,22 @@ async fn dispatch(
             return upgrade::upgrade(connection, console, args).await;
         }
         (ClusterCommand::Versions(args), _) => {
-            upgrade::versions(connection, console, args).await?;
+            versions::versions(connection, console, args).await?;
         }
-        (ClusterCommand::Ca(command), _) => certificates::ca(command, connection, console).await?,
+        (ClusterCommand::Ca(command), _) => {
+            return certificates::ca(command, connection, console).await;
+        }
         (ClusterCommand::Cert(command), _) => {
-            certificates::cert(command, connection, console).await?;
+            return certificates::cert(command, connection, console).await;
         }
         (ClusterCommand::Kubeconfig(args), _) => {
             kubeconfig::kubeconfig(connection, console, args).await?;
         }
         (ClusterCommand::Credential(command), _) => {
-            certificates::credential(command, connection, console).await?;
+            return certificates::credential(command, connection, console).await;
         }
         (ClusterCommand::Template(command), _) => {
-            templates::run(command, connection, console).await?;
+            return templates::run(command, connection, console).await;
         }
         (ClusterCommand::Health(args), _) => {
             return health::health(connection, console, args).await;
@@ -204,12 +218,17 @@ async fn dispatch(
         (ClusterCommand::Validate(args), _) => {
             return validate::validate(connection, console, args).await;
         }
+        (ClusterCommand::Import(args), _) => {
+            return import::import(connection, console, args).await;
+        }
         (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
         (ClusterCommand::Schema(_), _) => schema::schema(console)?,
         (ClusterCommand::Leftovers(args), _) => {
             return leftovers::leftovers(connection, console, args).await;
         }
-        (ClusterCommand::Quota(args), _) => quota::quota(connection, console, args).await?,
+        (ClusterCommand::Quota(args), _) => {
+            return quota::quota(connection, console, args).await;
+        }
         (ClusterCommand::Stats(shared), _) => {
             quota::stats(connection, console, shared.output).await?;
         }

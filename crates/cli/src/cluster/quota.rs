@@ -1,11 +1,12 @@
 //! `portico cluster quota` and `stats`.
-use super::arguments::{ClusterOutput, SharedArgs};
+use super::arguments::{ClusterOutput, SharedArgs, dry_run};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
+use super::exit_code;
 use super::views::{print_list, print_object};
 use crate::output::TableRow;
-use clap::Args;
+use clap::{ArgAction, Args};
 use portico_cluster_operations::usages::usages;
 use portico_lifecycle::quota::{Limit, Resource, Usage};
 use portico_openstack::magnum::Quota;
@@ -26,6 +27,19 @@ pub struct QuotaArgs {
     /// The ID of the project to set it for. Default: the project of the token
     #[arg(long = "of", value_name = "PROJECT-ID", requires = "set")]
     pub project_id: Option<String>,
+    /// With --set: show the quota now and then; send nothing. Exit code 1: it would change something
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
+    pub dry_run: bool,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -52,7 +66,7 @@ impl TableRow for QuotaView {
     }
 }
 
-/// Shows or sets quotas.
+/// Shows or sets quotas, and returns the exit code.
 ///
 /// # Errors
 /// If Magnum cannot be asked or refuses. Other services that cannot be asked are reported.
@@ -60,10 +74,13 @@ pub async fn quota(
     connection: &Connection,
     console: &mut Console,
     args: &QuotaArgs,
-) -> Result<(), ClusterError> {
+) -> Result<u8, ClusterError> {
     if let Some(limit) = args.set {
         let own = connection.token.project_id.clone();
         let project = args.project_id.clone().unwrap_or(own);
+        if args.dry_run {
+            return not_set(connection, console, args, &project, limit).await;
+        }
         let quota = set(connection, &project, limit).await?;
         let object = json!({"project_id": quota.project_id, "resource": quota.resource,
                             "hard_limit": quota.hard_limit});
@@ -78,7 +95,8 @@ pub async fn quota(
                     quota.project_id, quota.hard_limit
                 ))
             },
-        );
+        )
+        .map(|()| 0);
     }
     let (clients, token) = (&connection.clients, &connection.token);
     let clusters = clients.magnum.clusters(token).await?;
@@ -99,7 +117,36 @@ pub async fn quota(
     if !missing.is_empty() {
         console.say(format!("Could not be read: {}.", missing.join(", ")));
     }
-    Ok(())
+    Ok(0)
+}
+
+/// Shows the quota of clusters now and then, and returns the exit code.
+async fn not_set(
+    connection: &Connection,
+    console: &mut Console,
+    args: &QuotaArgs,
+    project: &str,
+    limit: u32,
+) -> Result<u8, ClusterError> {
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
+    let now = match magnum.quota(token, project).await {
+        Ok(quota) => Some(quota.hard_limit),
+        Err(error) if error.is_not_found() => None,
+        Err(error) => return Err(error.into()),
+    };
+    let object = json!({"project_id": project, "resource": "Cluster", "hard_limit": now,
+                        "wanted_hard_limit": limit});
+    let shown = now.map_or_else(|| "no quota of its own".to_owned(), |now| now.to_string());
+    print_object(console, args.shared.output, &object, project, || {
+        Ok(format!(
+            "Clusters of the project {project}: {shown} to {limit}\n"
+        ))
+    })?;
+    console.say("Nothing was sent.");
+    Ok(match now == Some(i64::from(limit)) {
+        true => 0,
+        false => exit_code::NEGATIVE,
+    })
 }
 
 fn view(resource: Resource, usage: Usage) -> QuotaView {

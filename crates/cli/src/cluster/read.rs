@@ -4,10 +4,11 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::follow::{Following, follow};
+use super::running::PorticoView;
 use super::views::{ClusterView, GroupView, TemplateView, print_list, print_object};
 use crate::output::{self, OutputFormat};
 use jiff::Timestamp;
-use portico_cluster_operations::explanation;
+use portico_cluster_operations::{explanation, health, mapping};
 use portico_lifecycle::model::Cluster;
 use portico_lifecycle::progress::Followed;
 use portico_openstack::rest::Cut;
@@ -29,7 +30,11 @@ pub async fn list(
         .clusters(&connection.token)
         .await?;
     warn_of_cut(console, listing.cut);
-    let rows: Vec<_> = listing.items.iter().map(ClusterView::from).collect();
+    let row = |found| {
+        let model = connection.model(found, None);
+        ClusterView::new(found, PorticoView::new(&model, None))
+    };
+    let rows: Vec<_> = listing.items.iter().map(row).collect();
     print_list(console, format, &rows, |row| (&row.name, &row.uuid))
 }
 
@@ -73,7 +78,6 @@ struct Details {
     flavor_id: Option<String>,
     master_flavor_id: Option<String>,
     labels: BTreeMap<String, String>,
-    health_status_reason: BTreeMap<String, String>,
     faults: BTreeMap<String, String>,
     node_groups: Vec<GroupView>,
 }
@@ -95,25 +99,24 @@ pub async fn show(
     let groups = connection.detailed_groups(cluster.uuid).await?;
     // it only adds to what is shown
     let template = connection.template_of(&cluster).await.unwrap_or_default();
+    let model = connection.model(&cluster, template.as_ref());
+    let parts: Vec<_> = groups.iter().map(mapping::detailed_group).collect();
     let details = Details {
-        cluster: ClusterView::from(&cluster),
+        cluster: ClusterView::new(&cluster, PorticoView::new(&model, Some(&parts))),
         keypair: cluster.keypair.clone(),
         flavor_id: cluster.flavor_id.clone(),
         master_flavor_id: cluster.master_flavor_id.clone(),
         labels: cluster.labels.applied.clone(),
-        health_status_reason: cluster.health_status_reason.clone(),
         faults: cluster.faults.clone(),
         node_groups: groups.iter().map(GroupView::from).collect(),
     };
-    let model = connection.model(&cluster, template.as_ref());
     print_object(console, format, &details, &cluster.name, || {
-        text(&details, &model)
+        text(&details, &model, format)
     })
 }
 
-fn text(details: &Details, model: &Cluster) -> Result<String, ClusterError> {
+fn text(details: &Details, model: &Cluster, format: ClusterOutput) -> Result<String, ClusterError> {
     let cluster = &details.cluster;
-    let health = cluster.health_status.clone();
     let unset = || "-".to_owned();
     let fields = [
         ("Name", cluster.name.clone()),
@@ -123,10 +126,7 @@ fn text(details: &Details, model: &Cluster) -> Result<String, ClusterError> {
             "Reason",
             cluster.status_reason.clone().unwrap_or_else(unset),
         ),
-        (
-            "Health",
-            health.unwrap_or_else(|| "not measured".to_owned()),
-        ),
+        ("Health", cluster.health.clone()),
         ("Version", cluster.coe_version.clone().unwrap_or_else(unset)),
         ("API", cluster.api_address.clone().unwrap_or_else(unset)),
         ("Template", cluster.cluster_template_id.clone()),
@@ -140,15 +140,24 @@ fn text(details: &Details, model: &Cluster) -> Result<String, ClusterError> {
     for (name, value) in &fields {
         line(&mut text, name, value);
     }
-    for (part, reason) in &details.health_status_reason {
-        line(&mut text, "", &format!("{part}: {reason}"));
+    for part in health::parts(&cluster.health_status_reason) {
+        line(&mut text, "", &format!("{}: {}", part.name, part.text));
+    }
+    if let Some(step) = &cluster.portico.step {
+        line(&mut text, "Step", step);
+    }
+    if let Some(reason) = &cluster.portico.blocked_reason {
+        line(&mut text, "Blocked", reason);
     }
     for explanation in explanation::lines(model) {
         line(&mut text, "Failure", &explanation);
     }
     if !details.node_groups.is_empty() {
         text.push('\n');
-        text.push_str(&output::list(OutputFormat::Table, &details.node_groups)?);
+        text.push_str(&match format {
+            ClusterOutput::Wide => output::wide(&details.node_groups),
+            _ => output::list(OutputFormat::Table, &details.node_groups)?,
+        });
     }
     Ok(text)
 }

@@ -1,14 +1,15 @@
 //! Clusters, node groups and templates as they are printed: tables for users, Magnum's names of the
 //! fields for programs.
-use super::arguments::ClusterOutput;
-use super::console::Console;
-use super::error::ClusterError;
-use crate::output::{self, OutputError, OutputFormat, TableRow};
+use super::age;
+use super::running::PorticoView;
+use crate::output::TableRow;
 use jiff::Timestamp;
-use portico_cluster_operations::{Drivers, mapping};
+use portico_cluster_operations::{Drivers, health, mapping};
 use portico_openstack::magnum;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+pub use super::printing::{print_list, print_object};
 
 /// A cluster.
 #[derive(Debug, Serialize)]
@@ -18,6 +19,7 @@ pub struct ClusterView {
     pub status: String,
     pub status_reason: Option<String>,
     pub health_status: Option<String>,
+    pub health_status_reason: BTreeMap<String, String>,
     pub cluster_template_id: String,
     pub master_count: Option<u32>,
     pub node_count: Option<u32>,
@@ -26,10 +28,16 @@ pub struct ClusterView {
     pub project_id: String,
     pub created_at: Option<Timestamp>,
     pub updated_at: Option<Timestamp>,
+    /// What Portico makes of the state.
+    pub portico: PorticoView,
+    /// The health with its reasons, in words.
+    #[serde(skip)]
+    pub health: String,
 }
 
-impl From<&magnum::Cluster> for ClusterView {
-    fn from(cluster: &magnum::Cluster) -> Self {
+impl ClusterView {
+    /// Returns a cluster as it is printed.
+    pub fn new(cluster: &magnum::Cluster, portico: PorticoView) -> Self {
         Self {
             uuid: cluster.uuid.to_string(),
             name: cluster.name.clone(),
@@ -39,6 +47,7 @@ impl From<&magnum::Cluster> for ClusterView {
                 .health_status
                 .as_ref()
                 .map(|health| health.as_str().to_owned()),
+            health_status_reason: cluster.health_status_reason.clone(),
             cluster_template_id: cluster.cluster_template_id.clone(),
             master_count: cluster.master_count,
             node_count: cluster.node_count,
@@ -47,6 +56,11 @@ impl From<&magnum::Cluster> for ClusterView {
             project_id: cluster.project_id.clone(),
             created_at: cluster.created_at,
             updated_at: cluster.updated_at,
+            portico,
+            health: health::measured(
+                cluster.health_status.as_ref(),
+                &cluster.health_status_reason,
+            ),
         }
     }
 }
@@ -55,17 +69,28 @@ impl TableRow for ClusterView {
     const HEADINGS: &'static [&'static str] = &[
         "NAME", "STATE", "HEALTH", "MASTERS", "WORKERS", "VERSION", "CREATED", "UUID",
     ];
+    const WIDE: &'static [&'static str] = &["STEP", "API", "TEMPLATE", "REASON"];
 
     fn cells(&self) -> Vec<String> {
         vec![
             self.name.clone(),
             self.status.clone(),
-            or_dash(&self.health_status.as_deref().or(Some("not measured"))),
+            self.health.clone(),
             or_dash(&self.master_count),
             or_dash(&self.node_count),
             or_dash(&self.coe_version),
-            or_dash(&self.created_at.map(in_seconds)),
+            or_dash(&self.created_at.map(age::in_seconds)),
             self.uuid.clone(),
+        ]
+    }
+
+    fn wide_cells(&self) -> Vec<String> {
+        let reason = self.portico.blocked_reason.as_ref();
+        vec![
+            or_dash(&self.portico.step),
+            or_dash(&self.api_address),
+            self.cluster_template_id.clone(),
+            or_dash(&reason.or(self.status_reason.as_ref())),
         ]
     }
 }
@@ -119,6 +144,7 @@ impl TableRow for GroupView {
         "MAX",
         "FLAVOR",
     ];
+    const WIDE: &'static [&'static str] = &["LABELS", "TAINTS", "REASON", "UUID"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -129,6 +155,19 @@ impl TableRow for GroupView {
             self.min_node_count.to_string(),
             or_dash(&self.max_node_count),
             or_dash(&self.flavor_id),
+        ]
+    }
+
+    fn wide_cells(&self) -> Vec<String> {
+        let labels = self.node_labels.iter();
+        let labels: Vec<_> = labels
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        vec![
+            joined(&labels),
+            joined(&self.node_taints),
+            or_dash(&self.status_reason),
+            self.uuid.clone(),
         ]
     }
 }
@@ -183,6 +222,7 @@ impl TableRow for TemplateView {
         "PUBLIC",
         "UUID",
     ];
+    const WIDE: &'static [&'static str] = &["LABELS"];
 
     fn cells(&self) -> Vec<String> {
         vec![
@@ -196,84 +236,25 @@ impl TableRow for TemplateView {
             self.uuid.clone(),
         ]
     }
+
+    fn wide_cells(&self) -> Vec<String> {
+        let labels = self.labels.iter();
+        let labels: Vec<_> = labels
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        vec![joined(&labels)]
+    }
+}
+
+fn joined(texts: &[String]) -> String {
+    match texts.is_empty() {
+        true => "-".to_owned(),
+        false => texts.join(","),
+    }
 }
 
 fn or_dash<T: ToString>(value: &Option<T>) -> String {
     value
         .as_ref()
         .map_or_else(|| "-".to_owned(), ToString::to_string)
-}
-
-/// Microseconds do not help a reader.
-fn in_seconds(time: Timestamp) -> Timestamp {
-    Timestamp::from_second(time.as_second()).unwrap_or(time)
-}
-
-/// Prints a list. `name_of` returns name and UUID of a row: the UUID is printed as the name where
-/// several rows have the same name.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn print_list<T: TableRow>(
-    console: &mut Console,
-    format: ClusterOutput,
-    rows: &[T],
-    name_of: impl Fn(&T) -> (&str, &str),
-) -> Result<(), ClusterError> {
-    let text = match format {
-        ClusterOutput::Table => output::list(OutputFormat::Table, rows)?,
-        ClusterOutput::Json => output::list(OutputFormat::Json, rows)?,
-        ClusterOutput::Yaml => output::list(OutputFormat::Yaml, rows)?,
-        ClusterOutput::Name => names(rows.iter().map(name_of).collect()),
-    };
-    console.print(&text)
-}
-
-fn names(rows: Vec<(&str, &str)>) -> String {
-    let (mut seen, mut repeated) = (BTreeSet::new(), BTreeSet::new());
-    for (name, _) in &rows {
-        if !seen.insert(*name) {
-            repeated.insert(*name);
-        }
-    }
-    rows.iter()
-        .map(|(name, uuid)| {
-            let shown = if repeated.contains(name) { uuid } else { name };
-            format!("{}\n", crate::one_line(shown))
-        })
-        .collect()
-}
-
-/// Prints one object, or the text that a table has in its place.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn print_object<T: Serialize>(
-    console: &mut Console,
-    format: ClusterOutput,
-    object: &T,
-    name: &str,
-    table: impl FnOnce() -> Result<String, ClusterError>,
-) -> Result<(), ClusterError> {
-    let text = match format {
-        ClusterOutput::Table => table()?,
-        ClusterOutput::Json => {
-            let json = serde_json::to_string_pretty(object).map_err(OutputError::from)?;
-            json + "\n"
-        }
-        ClusterOutput::Yaml => serde_norway::to_string(object).map_err(OutputError::from)?,
-        ClusterOutput::Name => format!("{}\n", crate::one_line(name)),
-    };
-    console.print(&text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_names_are_replaced_by_their_uuids() {
-        let rows = vec![("shop", "1"), ("twice", "2"), ("twice", "3")];
-        assert_eq!(names(rows), "shop\n2\n3\n");
-    }
 }

@@ -101,6 +101,30 @@ pub async fn kubeconfig(args: KubeconfigArgs) -> Result<(), CommandError> {
     }
 }
 
+/// Adds a cluster (name or ID) to a kubeconfig, as `portico kubeconfig` does: that of a pinned cloud, or of a
+/// gateway. `file` is the one to merge into; with `is_printed`, a kubeconfig of its own is printed instead.
+///
+/// # Errors
+/// If there is no session or pin, the cluster is not one of them, or the file cannot be written.
+pub async fn add(
+    cluster: String,
+    cloud: Option<String>,
+    gateway: Option<String>,
+    file: Option<PathBuf>,
+    is_printed: bool,
+) -> Result<(), CommandError> {
+    write(WriteArgs {
+        cluster: Some(cluster),
+        gateway,
+        cloud,
+        context: None,
+        namespace: None,
+        kubeconfig: file,
+        stdout: is_printed,
+    })
+    .await
+}
+
 async fn write(args: WriteArgs) -> Result<(), CommandError> {
     let (plugin, cluster) = match &args.cloud {
         Some(cloud) => of_cloud(cloud, args.cluster.as_deref())?,

@@ -37,20 +37,36 @@ async fn case_40_a_rotated_authority_has_another_fingerprint() {
 }
 
 #[tokio::test]
-async fn case_44_the_credential_is_rotated_where_the_driver_can() {
+async fn case_44_a_credential_is_rotated_and_both_users_see_the_new_owner() {
     Tenant::run(|tenant| async move {
         let (heat, capi) = (tenant.name("heat"), tenant.name("capi"));
         tenant.make(&heat, HEAT, &[]).await;
         let made = tenant.make_complete(&capi, CLUSTER_API, &[]).await;
         assert_eq!(made.user_id, tenant.member.id);
-        let words = |name| ["credential", "rotate", name];
+        let words = |name| ["credential", "rotate", name, "--yes"];
         let ran = tenant.cluster(&words(&heat)).await;
         assert_eq!(ran.code, 13, "{}", ran.err);
         let colleague = tenant.user("member").await;
-        let ran = cluster(&tenant.person_of(&colleague), &words(&capi)).await;
+        let person = tenant.person_of(&colleague);
+        // without a terminal the name cannot be typed
+        let ran = cluster(&person, &words(&capi)[..3]).await;
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        let read = tenant.magnum.cluster(&tenant.token, made.uuid).await;
+        assert_eq!(read.unwrap().user_id, tenant.member.id);
+        let ran = cluster(&person, &words(&capi)).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
+        // the new owner, before it is sent
+        let from = format!("Ownership passes from the user {} to you", tenant.member.id);
+        assert!(ran.err.contains(&from), "{}", ran.err);
         let read = tenant.magnum.cluster(&tenant.token, made.uuid).await;
         assert_eq!(read.unwrap().user_id, colleague.id);
+        // the owner before, who gets no certificate any longer
+        let show = ["ca", "show", &capi];
+        let ran = tenant.cluster(&show).await;
+        assert_eq!(ran.code, 5, "{}", ran.err);
+        let owner = format!("the user {}", colleague.id);
+        assert!(ran.err.contains(&owner), "{}", ran.err);
+        assert_eq!(cluster(&person, &show).await.code, 0);
     })
     .await;
 }

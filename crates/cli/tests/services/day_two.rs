@@ -23,10 +23,17 @@ async fn case_45_what_magnum_reports_as_unhealthy_comes_first() {
         let ran = tenant.cluster(&["health", &name]).await;
         assert_eq!(ran.code, 1, "{}", ran.err);
         let place = |text: &str| ran.out.find(text).unwrap_or_else(|| panic!("{}", ran.out));
-        assert!(place("UNHEALTHY") < place("node-1.Ready: False"));
-        assert!(place("node-1.Ready: False") < place("api: ok"));
+        assert!(place("Unhealthy (Magnum last changed the record ") < place("node-1: not ready"));
+        assert!(place("node-1: not ready") < place("API server: ok"));
         // whether something listens at the address of the simulated cluster depends on the machine
         assert!(ran.out.contains("this machine"), "{}", ran.out);
+        let ran = tenant.cluster(&["list"]).await;
+        let row = ran.out.lines().find(|line| line.starts_with(&name));
+        let row = row.unwrap_or_else(|| panic!("{}", ran.out));
+        assert!(row.contains("Unhealthy: node-1 is not ready"), "{row}");
+        let words = ["list", "-o", "jsonpath={.items[*].health_status}"];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.out, "UNHEALTHY\n", "{}", ran.err);
     })
     .await;
 }
@@ -60,11 +67,13 @@ async fn an_exported_cluster_agrees_with_its_own_file() {
             .cluster(&["diff", "-f", path.to_str().unwrap()])
             .await;
         assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-        let ran = tenant
-            .cluster(&["export", &name, "--as", "terraform"])
-            .await;
+        let ran = tenant.cluster(&["export", &name, "-o", "terraform"]).await;
         let resource = "resource \"openstack_containerinfra_cluster_v1\"";
-        assert!(ran.out.contains(resource), "{}", ran.out);
+        for part in [resource, "  master_lb_enabled = ", "  node_count = "] {
+            assert!(ran.out.contains(part), "{part}: {}", ran.out);
+        }
+        let words = ["export", &name, "--as", "terraform"];
+        assert_eq!(tenant.cluster(&words).await.out, ran.out);
     })
     .await;
 }

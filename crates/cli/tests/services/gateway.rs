@@ -319,3 +319,57 @@ async fn a_browser_and_a_session_that_has_ended_change_nothing() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn clusters_are_enrolled_by_the_command_line_as_by_the_button() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let name = tenant.name("enrolled");
+        let words = [
+            "create",
+            &name,
+            "-t",
+            "kubernetes-local",
+            "--keypair",
+            "ops",
+            "--workers",
+            "1",
+            "--wait",
+        ];
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let made = tenant.named(&name).await.remove(0);
+        let ran = cluster(
+            &person,
+            &["import", "--all", "--reason", "CHG-16", "-o", "json"],
+        )
+        .await;
+        assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+        assert_eq!(json(&ran)[0]["result"], "enrolled", "{}", ran.out);
+        let events = cluster(&person, &["events", &name, "-o", "json"]).await;
+        assert!(events.out.contains("\"enrol\""), "{}", events.out);
+        assert!(events.out.contains("CHG-16"), "{}", events.out);
+
+        // direct access sends nothing
+        let ran = tenant.cluster(&["import", &name]).await;
+        assert_eq!(ran.code, 13, "{}", ran.err);
+        // a browser's cookie is not accepted there
+        let below = format!("portico/clusters/{}/enrolment", made.uuid);
+        let status = panel.cloud_api(&below).await;
+        assert!(status.is_client_error(), "{status}");
+
+        // the record stays while Magnum has the cluster
+        let forget = ["delete", &name, "--force-record", "--yes"];
+        let ran = cluster(&person, &forget).await;
+        assert_eq!(ran.code, 4, "{}", ran.err);
+        // deleted elsewhere, so that the record is left
+        let ran = tenant.cluster(&["delete", &name, "--yes", "--wait"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let uuid = made.uuid.to_string();
+        let ran = cluster(&person, &["delete", &uuid, "--force-record", "--yes"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.err.contains("record"), "{}", ran.err);
+    })
+    .await;
+}

@@ -19,6 +19,32 @@ fn expected(sizes: &[(&str, u32)]) -> BTreeMap<String, u32> {
 }
 
 #[tokio::test]
+async fn case_25_a_change_that_magnum_accepts_and_drops_ends_with_exit_code_12() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("dropped");
+        let made = tenant.make_complete(&name, FULL, &[]).await;
+        let before = sizes(&tenant, &made).await;
+        let rules = Rules {
+            swallows: Some("/actions/resize"),
+            ..Rules::default()
+        };
+        let (person, proxy) = tenant.through(rules).await;
+        let words = ["resize", &name, "4", "--wait", "--timeout", "90s"];
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 12, "{}", ran.err);
+        for part in [
+            "accepted the request but did not act on it",
+            "CREATE_COMPLETE",
+        ] {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+        assert_eq!(proxy.changes().len(), 1);
+        assert_eq!(sizes(&tenant, &made).await, before);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn case_26_a_group_is_resized_and_the_others_are_not_touched() {
     Tenant::run(|tenant| async move {
         let name = tenant.name("scale");

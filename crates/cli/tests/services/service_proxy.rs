@@ -4,7 +4,7 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,6 +33,9 @@ pub struct Rules {
     pub page_size: Option<u32>,
     /// Whether the answers to `POST /clusters` are lost.
     pub loses_creations: bool,
+    /// The end of the path of changes that are accepted and not passed on, as Magnum drops one in a state that
+    /// forbids it.
+    pub swallows: Option<&'static str>,
     /// A text in answers, and what replaces it.
     pub replaces: Option<(String, String)>,
     /// The number of requests after which the service is gone.
@@ -150,6 +153,10 @@ async fn proxy(state: &State, request: Request) -> Response {
     };
     if is_over || state.is_down.load(Ordering::SeqCst) {
         return (StatusCode::BAD_GATEWAY, "<html>no service</html>").into_response();
+    }
+    let is_swallowed = |end: &str| received.path.ends_with(end);
+    if received.method != Method::GET && state.rules.swallows.is_some_and(is_swallowed) {
+        return (StatusCode::ACCEPTED, axum::Json(json!({}))).into_response();
     }
     let answer = forward(state, &received, parts.headers, body).await;
     let (status, headers, text) = match answer {

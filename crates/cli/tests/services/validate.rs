@@ -92,6 +92,45 @@ async fn an_enrolled_cluster_is_checked_with_the_users_own_token() {
         assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
         assert!(ran.out.contains("not checked"), "{}", ran.out);
 
+        // nothing is waived: the parts that this user may not check are named, and none is made up
+        let words = [
+            "validate",
+            &name,
+            "--full",
+            "-o",
+            "json",
+            "--timeout",
+            "30s",
+        ];
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+        let report = json(&ran);
+        for part in ["api", "magnum", "certificates"] {
+            assert_eq!(result(&report, part), "ok", "{report}");
+        }
+        for part in ["dns", "authentication", "volume", "load-balancer"] {
+            assert_ne!(result(&report, part), "ok", "{report}");
+            assert_ne!(result(&report, part), "waived", "{report}");
+        }
+        assert!(ran.out.contains("not checked: the "), "{}", ran.out);
+
+        // the owner gets the authority from Magnum, so the certificate is checked
+        let shown = json(&tenant.cluster(&["health", &name, "-o", "json"]).await);
+        assert_eq!(shown["api"]["is_reachable"], true, "{shown}");
+        assert_ne!(shown["api"]["is_ready"], false, "{shown}");
+        let note = shown["api"]["note"].as_str().unwrap_or_default();
+        assert!(!note.contains("certificate"), "{note}");
+        let ran = tenant.cluster(&["versions", &name]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("API server"), "{} {}", ran.out, ran.err);
+        let ran = tenant.cluster(&["describe", &name]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("Node groups"), "{}", ran.out);
+        assert!(!ran.out.contains("no session"), "{}", ran.out);
+        let ran = tenant.cluster(&["kubeconfig", &name, "--stdout"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("exec"), "{}", ran.out);
+
         // nothing is deployed in it, and a developer may not list all namespaces
         let ran = tenant.cluster(&["services", "list", &name]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);

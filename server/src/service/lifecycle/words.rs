@@ -1,12 +1,12 @@
 //! States and health of clusters in words.
+use portico_cluster_operations::health;
 use portico_domain::panel::{Health, lifecycle::HealthPart};
 use portico_lifecycle::driver::{Driver, Evidence, Family};
 use portico_lifecycle::status::{Activity, Phase, Status};
 use portico_openstack::magnum::HealthStatus;
 use std::collections::BTreeMap;
 
-/// Maximum number of reasons in one text.
-const MAX_REASONS: usize = 3;
+pub use health::{is_good, measured as measured_health, status as health_status};
 
 /// Returns a state of a cluster or node group in words.
 pub fn state(status: &Status) -> String {
@@ -57,47 +57,6 @@ pub fn is_busy(status: &Status) -> bool {
     }
 }
 
-/// Returns the health that Magnum measured, the worst reason first.
-pub fn measured_health(
-    health: Option<&HealthStatus>,
-    reasons: &BTreeMap<String, String>,
-) -> String {
-    let words = health_status(health);
-    if matches!(health, None | Some(HealthStatus::Healthy)) {
-        return words;
-    }
-    // the API concerns all users of the cluster, a node only some
-    let (of_api, of_others): (Vec<_>, Vec<_>) = reasons
-        .iter()
-        .filter(|(_, text)| !is_good(text))
-        .partition(|(part, _)| part.as_str() == "api");
-    let bad: Vec<_> = of_api.into_iter().chain(of_others).collect();
-    let mut texts: Vec<_> = bad
-        .iter()
-        .take(MAX_REASONS)
-        .map(|(part, text)| reason(part, text))
-        .collect();
-    if bad.len() > MAX_REASONS {
-        texts.push(format!("{} more", bad.len() - MAX_REASONS));
-    }
-    if texts.is_empty() {
-        return words;
-    }
-    format!("{words}: {}", texts.join("; "))
-}
-
-/// Returns Magnum's word for the health of a cluster in words, without its reasons.
-pub fn health_status(health: Option<&HealthStatus>) -> String {
-    let words = match health {
-        None => "Not measured",
-        Some(HealthStatus::Healthy) => "Healthy",
-        Some(HealthStatus::Unhealthy) => "Unhealthy",
-        Some(HealthStatus::Unknown) => "Not known",
-        Some(HealthStatus::Other(word)) => word.as_str(),
-    };
-    words.to_owned()
-}
-
 /// Returns the tone of Magnum's word. It is a warning at most: the word may be old, and whether the
 /// cluster works is another question.
 pub fn health_tone(health: Option<&HealthStatus>) -> Health {
@@ -110,29 +69,14 @@ pub fn health_tone(health: Option<&HealthStatus>) -> Health {
 
 /// Returns what Magnum reports about each part, the bad ones first.
 pub fn health_parts(reasons: &BTreeMap<String, String>) -> Vec<HealthPart> {
-    let mut parts: Vec<_> = reasons
-        .iter()
-        .map(|(part, text)| health_part(part, text))
-        .collect();
-    // stable: within each half the API server and the nodes stay in the order of their names
-    parts.sort_by_key(|part| part.is_good);
+    let parts = health::parts(reasons).into_iter();
     parts
-}
-
-fn health_part(part: &str, text: &str) -> HealthPart {
-    let is_good = is_good(text);
-    let (name, words) = match (part, part.strip_suffix(".Ready")) {
-        ("api", _) => ("API server", text),
-        (_, Some(node)) if is_good => (node, "ready"),
-        (_, Some(node)) if text.eq_ignore_ascii_case("false") => (node, "not ready"),
-        (_, Some(node)) => (node, text),
-        (other, None) => (other, text),
-    };
-    HealthPart {
-        name: name.to_owned(),
-        text: words.to_owned(),
-        is_good,
-    }
+        .map(|part| HealthPart {
+            name: part.name,
+            text: part.text,
+            is_good: part.is_good,
+        })
+        .collect()
 }
 
 /// Returns a driver in words, with what it means that it is not known.
@@ -165,33 +109,9 @@ pub fn unknown_driver(driver: Driver) -> Option<String> {
     ))
 }
 
-/// Returns whether Magnum's text about a part means that it works.
-pub fn is_good(text: &str) -> bool {
-    ["ok", "true", "ready"].contains(&text.trim().to_lowercase().as_str())
-}
-
-fn reason(part: &str, text: &str) -> String {
-    match part.strip_suffix(".Ready") {
-        Some(node) if text.eq_ignore_ascii_case("false") => format!("{node} is not ready"),
-        _ => format!("{part}: {text}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn case_45_the_worst_reason_of_bad_health_is_first_and_in_words() {
-        let reasons = [
-            ("api", "error"),
-            ("node-0.Ready", "True"),
-            ("node-1.Ready", "False"),
-        ];
-        let reasons = reasons.map(|(part, text)| (part.to_owned(), text.to_owned()));
-        let text = measured_health(Some(&HealthStatus::Unhealthy), &BTreeMap::from(reasons));
-        assert_eq!(text, "Unhealthy: api: error; node-1 is not ready");
-    }
 
     #[test]
     fn case_46_health_that_is_not_measured_is_not_a_failure() {
@@ -203,28 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_in_words_and_the_bad_ones_first() {
-        let reasons = [
-            ("api", "ok"),
-            ("node-0.Ready", "True"),
-            ("node-1.Ready", "False"),
-            ("node-2.Ready", "Unknown"),
-        ];
-        let reasons = reasons.map(|(part, text)| (part.to_owned(), text.to_owned()));
-        let parts: Vec<_> = health_parts(&BTreeMap::from(reasons))
-            .into_iter()
-            .map(|part| (part.name, part.text, part.is_good))
-            .collect();
-        let part = |name: &str, text: &str, is_good| (name.to_owned(), text.to_owned(), is_good);
-        assert_eq!(
-            parts,
-            [
-                part("node-1", "not ready", false),
-                part("node-2", "Unknown", false),
-                part("API server", "ok", true),
-                part("node-0", "ready", true),
-            ]
-        );
+    fn a_report_without_a_measure_has_no_bad_tone() {
         assert_eq!(health_tone(None), Health::Unknown);
     }
 

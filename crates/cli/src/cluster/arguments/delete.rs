@@ -1,23 +1,49 @@
 //! The grammar of `portico cluster delete`.
-use super::{SharedArgs, WaitArgs};
-use clap::Args;
+use super::{SharedArgs, WaitArgs, dry_run};
+use clap::{ArgAction, Args};
 
 /// Delete a cluster, after its name was typed
 ///
 /// Lists first what will be deleted, what depends on a rule, and what remains and may incur costs. Without
-/// a terminal, --yes is needed.
+/// a terminal, --yes is needed. What --delete-lbs and --delete-volumes name is deleted through Kubernetes, with
+/// your own rights in the cluster, before the cluster is; if it cannot be, the cluster is not deleted.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   portico cluster delete shop --dry-run      # shows what would be deleted; sends nothing
   portico cluster delete shop --wait
+  portico cluster delete shop --delete-lbs --delete-volumes
   portico cluster delete shop --yes --wait   # in scripts")]
 pub struct DeleteArgs {
     /// Name or UUID
     pub cluster: String,
     /// Show what would be deleted; send nothing
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub dry_run: bool,
+    /// Delete Services of the type LoadBalancer first, and with them their load balancers
+    #[arg(long)]
+    pub delete_lbs: bool,
+    /// Delete PersistentVolumeClaims first, and with them volumes with the reclaim policy Delete: their data is
+    /// lost
+    #[arg(long, conflicts_with = "keep_volumes")]
+    pub delete_volumes: bool,
+    /// Refuse the deletion if the driver may delete volumes of workloads
+    #[arg(long)]
+    pub keep_volumes: bool,
+    /// Remove only Portico's record of a cluster that Magnum no longer has (UUID); needs the session of
+    /// `portico login`
+    #[arg(long, conflicts_with_all = ["delete_lbs", "delete_volumes", "keep_volumes"])]
+    pub force_record: bool,
     /// Do not ask for the name
     #[arg(long, short)]
     pub yes: bool,

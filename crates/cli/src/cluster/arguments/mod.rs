@@ -1,21 +1,27 @@
 //! The grammar of `portico cluster`.
 mod delete;
 mod drivers;
+mod dry_runs;
+mod output;
 mod pods;
 mod reason;
 mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
+pub use dry_runs::dry_run;
+pub use output::{ClusterOutput, ExportOutputParser};
 pub use pods::{DrainArgs, PodArgs};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
 use super::certificates::{CaCommand, CertCommand, CredentialCommand};
+use super::describe::DescribeArgs;
 use super::events::EventsArgs;
 use super::export::ExportArgs;
 use super::heal::HealArgs;
 use super::health::HealthArgs;
+use super::import::ImportArgs;
 use super::kubeconfig::KubeconfigArgs;
 use super::leftovers::LeftoversArgs;
 use super::nodegroups::{NodegroupCommand, ResizeArgs};
@@ -25,11 +31,13 @@ use super::quota::QuotaArgs;
 use super::schema::SchemaArgs;
 use super::services::ServicesCommand;
 use super::templates::TemplateCommand;
-use super::upgrade::{UpgradeArgs, VersionsArgs};
+use super::upgrade::UpgradeArgs;
 use super::validate::ValidateArgs;
+use super::versions::VersionsArgs;
 use super::wait::WaitForArgs;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Subcommand};
 use drivers::{drivers, release};
+use output::OutputParser;
 use portico_cluster_operations::Drivers;
 use std::time::Duration;
 
@@ -67,8 +75,10 @@ pub enum ClusterCommand {
     )]
     List(SharedArgs),
     Show(ShowArgs),
+    Describe(DescribeArgs),
     #[command(visible_alias = "deploy")]
     Create(Box<CreateArgs>),
+    #[command(visible_alias = "update")]
     Apply(ApplyArgs),
     Diff(DiffArgs),
     Watch(WatchArgs),
@@ -115,6 +125,8 @@ pub enum ClusterCommand {
     #[command(subcommand)]
     Services(ServicesCommand),
     Export(ExportArgs),
+    #[command(visible_alias = "enrol")]
+    Import(ImportArgs),
     Schema(SchemaArgs),
 }
 
@@ -141,10 +153,12 @@ impl ClusterCommand {
             Self::Preconfigure(args) => &args.shared,
             Self::Services(command) => command.shared(),
             Self::Export(args) => &args.shared,
+            Self::Import(args) => &args.shared,
             Self::Schema(args) => &args.shared,
             Self::Leftovers(args) => &args.shared,
             Self::Quota(args) => &args.shared,
             Self::Show(args) => &args.shared,
+            Self::Describe(args) => &args.shared,
             Self::Create(args) => &args.shared,
             Self::Apply(args) => &args.shared,
             Self::Diff(args) => &args.shared,
@@ -169,7 +183,7 @@ pub struct SharedArgs {
     #[arg(long, short, value_name = "PROJECT")]
     pub project: Option<String>,
     /// The output format
-    #[arg(long, short, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, short, value_name = "FORMAT", default_value = "table", value_parser = OutputParser)]
     pub output: ClusterOutput,
     /// How a driver of Magnum behaves: heat, capi_helm, cluster_api or complete. Needed for drivers that
     /// Portico does not know by their names; may be repeated
@@ -202,20 +216,6 @@ impl SharedArgs {
     }
 }
 
-/// The form of the output. Errors are JSON on standard error with `json`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum ClusterOutput {
-    /// For reading
-    #[default]
-    Table,
-    /// JSON, with Magnum's names of the fields
-    Json,
-    /// The same as YAML
-    Yaml,
-    /// Names only, one on each line
-    Name,
-}
-
 /// How long a command waits.
 #[derive(Args, Clone, Debug, Default)]
 pub struct WaitArgs {
@@ -234,7 +234,17 @@ pub struct WaitArgs {
 #[derive(Args, Clone, Debug, Default)]
 pub struct ChangeArgs {
     /// Show what would be done; send nothing. Exit code 1: it would change something
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub dry_run: bool,
     /// Do not ask before nodes are removed
     #[arg(long, short)]
@@ -324,6 +334,13 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--json", "b.json"],
             vec!["p", "create", "shop"],
             vec!["p", "create"],
+            vec!["p", "import"],
+            vec!["p", "import", "shop", "--all"],
+            vec!["p", "import", "--server", "https://203.0.113.7"],
+            vec!["p", "list", "-o", "terraform"],
+            vec!["p", "list", "-o", "jsonpath={.items[*"],
+            vec!["p", "delete", "shop", "--keep-volumes", "--delete-volumes"],
+            vec!["p", "kubeconfig", "shop", "--certificate", "--merge"],
             // Magnum chooses the nodes, so none can be drained
             vec!["p", "nodes", "remove", "shop", "-n", "1", "--drain"],
         ] {
@@ -333,6 +350,12 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--no-wait"],
             vec!["p", "deploy", "shop", "-t", "small"],
             vec!["p", "destroy", "shop", "-y"],
+            vec!["p", "update", "-f", "a.yaml"],
+            vec!["p", "enrol", "shop"],
+            vec!["p", "import", "--all"],
+            vec!["p", "export", "shop", "-o", "terraform"],
+            vec!["p", "export", "shop", "--as", "terraform"],
+            vec!["p", "list", "-o", "jsonpath={.items[*].name}"],
         ] {
             assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
         }

@@ -34,6 +34,7 @@ impl ClusterCommand {
             Self::Cert(CertCommand::Sign(args)) => &args.reason,
             Self::Credential(CredentialCommand::Rotate(args)) => &args.reason,
             Self::Kubeconfig(args) => &args.reason,
+            Self::Import(args) => &args.reason,
             _ => return None,
         };
         reason.as_deref()
@@ -75,6 +76,8 @@ mod tests {
             "cert sign shop --csr a.csr",
             "credential rotate shop",
             "kubeconfig shop --certificate --out a",
+            "import shop",
+            "import --all",
         ] {
             let all = std::iter::once("portico").chain(words.split(' '));
             let all = all.chain(["--reason", "CHG-12"]);

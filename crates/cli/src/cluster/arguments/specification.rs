@@ -1,6 +1,6 @@
 //! The grammar of the commands that take a specification: create, apply, diff.
-use super::{SharedArgs, WaitArgs, duration};
-use clap::Args;
+use super::{SharedArgs, WaitArgs, dry_run, duration};
+use clap::{ArgAction, Args};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,7 +68,17 @@ pub struct CreateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = OPTIONS)]
     pub json: Option<PathBuf>,
     /// Show plan, labels, quota, checks and request; send nothing
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub dry_run: bool,
     /// Forget an earlier run for this name whose response was lost, and send another request
     #[arg(long)]
@@ -115,7 +125,17 @@ pub struct ApplyArgs {
     #[arg(long)]
     pub prune: bool,
     /// Show the steps; send nothing. Exit code 1: it would change something
-    #[arg(long)]
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
     pub dry_run: bool,
     /// Do not ask before nodes are removed
     #[arg(long, short)]

@@ -28,7 +28,8 @@ impl NodesCommand {
 /// List the nodes of a cluster with their servers
 ///
 /// Magnum has node groups, and Nova has servers: a server is listed where its metadata, its address or its
-/// name shows the node group. The states are Nova's; `kubectl get nodes` shows whether a node is ready.
+/// name shows the node group. The states are Nova's. READY, VERSION and AGE are those of Kubernetes, where this
+/// machine has access to the cluster through Portico.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:

@@ -4,10 +4,12 @@ mod change;
 mod drain;
 mod healing;
 mod read;
+pub mod readiness;
 mod replace;
 mod selection;
 
 pub use arguments::NodesCommand;
+pub use read::NodeView;
 pub use read::in_group;
 
 use super::connection::Connection;

@@ -1,5 +1,7 @@
 //! Lists nodes.
 use super::arguments::ListArgs;
+use super::readiness::{self, Kubelet};
+use crate::cluster::age;
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
@@ -7,13 +9,14 @@ use crate::cluster::exit_code;
 use crate::cluster::part::Target;
 use crate::cluster::views::print_list;
 use crate::output::TableRow;
+use jiff::Timestamp;
 use portico_cluster_operations::nodes::{self, Node};
 use portico_lifecycle::plan::ChosenNode;
 use serde::Serialize;
 
 /// A node.
 #[derive(Debug, Serialize)]
-struct NodeView {
+pub struct NodeView {
     name: Option<String>,
     nodegroup: Option<String>,
     role: Option<String>,
@@ -22,10 +25,17 @@ struct NodeView {
     addresses: Vec<String>,
     status: Option<String>,
     task_state: Option<String>,
+    /// As kubectl shows it; `None`: Kubernetes was not asked, or does not have the node.
+    kubernetes_status: Option<String>,
+    kubelet_version: Option<String>,
+    /// When the node joined the cluster.
+    joined_at: Option<Timestamp>,
 }
 
-impl From<&Node> for NodeView {
-    fn from(node: &Node) -> Self {
+impl NodeView {
+    /// Returns a node with what Kubernetes reports about it.
+    pub fn new(node: &Node, kubelets: &[Kubelet]) -> Self {
+        let kubelet = readiness::of_node(kubelets, node);
         Self {
             name: node.name.clone(),
             nodegroup: node.group.clone(),
@@ -35,11 +45,28 @@ impl From<&Node> for NodeView {
             addresses: node.addresses.clone(),
             status: node.status.clone(),
             task_state: node.task.clone(),
+            kubernetes_status: kubelet.map(Kubelet::state),
+            kubelet_version: kubelet.and_then(|one| one.version.clone()),
+            joined_at: kubelet.and_then(|one| one.created_at),
         }
     }
-}
 
-impl NodeView {
+    /// Returns the name of its node group; `None`: it is not known.
+    pub fn group(&self) -> Option<&str> {
+        self.nodegroup.as_deref()
+    }
+
+    /// Returns the node on one line, such as `shop-node-0: ACTIVE, Ready, v1.32.1`.
+    pub fn line(&self) -> String {
+        let parts = [
+            Some(self.state()),
+            self.kubernetes_status.clone(),
+            self.kubelet_version.clone(),
+        ];
+        let parts: Vec<_> = parts.into_iter().flatten().collect();
+        format!("{}: {}", self.shown_name(), parts.join(", "))
+    }
+
     /// Returns the name, or what it has in its place.
     fn shown_name(&self) -> &str {
         let name = self.name.as_deref();
@@ -62,6 +89,9 @@ impl TableRow for NodeView {
         "NODE GROUP",
         "ROLE",
         "STATE",
+        "READY",
+        "VERSION",
+        "AGE",
         "ADDRESS",
         "FLAVOR",
         "SERVER",
@@ -75,6 +105,9 @@ impl TableRow for NodeView {
             or_dash(&self.nodegroup),
             or_dash(&self.role),
             self.state(),
+            or_dash(&self.kubernetes_status),
+            or_dash(&self.kubelet_version),
+            or_dash(&self.joined_at.map(|at| age::text(at, Timestamp::now()))),
             or_dash(&Some(addresses).filter(|text| !text.is_empty())),
             or_dash(&self.flavor_id),
             or_dash(&self.server_id),
@@ -82,7 +115,7 @@ impl TableRow for NodeView {
     }
 }
 
-/// Lists the nodes of a cluster.
+/// Lists the nodes of a cluster. Where Kubernetes cannot be asked, the columns that it has are empty.
 ///
 /// # Errors
 /// If Magnum cannot be asked or refuses; [`ClusterError::Blocked`] if the cluster has no such group.
@@ -102,12 +135,21 @@ pub async fn list(
     for gap in &found.gaps {
         console.say(gap);
     }
+    let kubelets = readiness::read(connection, target.uuid).await;
+    if let Err(cause) = &kubelets
+        && args.shared.output.is_table()
+    {
+        console.say(format!(
+            "Readiness, versions and ages were not checked: {cause}."
+        ));
+    }
+    let kubelets = kubelets.unwrap_or_default();
     let is_wanted = |node: &&Node| group.is_none() || node.group == group;
     let rows: Vec<_> = found
         .items
         .iter()
         .filter(is_wanted)
-        .map(NodeView::from)
+        .map(|node| NodeView::new(node, &kubelets))
         .collect();
     print_list(console, args.shared.output, &rows, |row| {
         let name = row.shown_name();

@@ -1,6 +1,6 @@
 //! The grammar of `portico cluster template`.
-use crate::cluster::arguments::SharedArgs;
-use clap::{Args, Subcommand};
+use crate::cluster::arguments::{SharedArgs, dry_run};
+use clap::{ArgAction, Args, Subcommand};
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -17,7 +17,7 @@ pub enum TemplateCommand {
     /// Hide a template, or show it again with --undo (administrators of the cloud)
     Hide(TemplateFlagArgs),
     /// Delete a template that no cluster uses
-    Delete(TemplateArgs),
+    Delete(TemplateDeleteArgs),
 }
 
 impl TemplateCommand {
@@ -25,7 +25,8 @@ impl TemplateCommand {
     pub fn shared(&self) -> &SharedArgs {
         match self {
             Self::List(shared) => shared,
-            Self::Show(args) | Self::Delete(args) => &args.shared,
+            Self::Show(args) => &args.shared,
+            Self::Delete(args) => &args.shared,
             Self::Create(args) => &args.shared,
             Self::Update(args) => &args.shared,
             Self::Publish(args) | Self::Hide(args) => &args.shared,
@@ -42,12 +43,46 @@ pub struct TemplateArgs {
 }
 
 #[derive(Args, Debug)]
+pub struct TemplateDeleteArgs {
+    /// Name or UUID
+    pub template: String,
+    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub shared: SharedArgs,
+}
+
+#[derive(Args, Debug)]
 pub struct TemplateFlagArgs {
     /// Name or UUID
     pub template: String,
     /// Undo it
     #[arg(long)]
     pub undo: bool,
+    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
+    pub dry_run: bool,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -85,6 +120,19 @@ pub struct TemplateCreateArgs {
     /// The body of Magnum's `POST /clustertemplates`; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "image", "flavor", "master_flavor", "keypair", "labels"])]
     pub json: Option<PathBuf>,
+    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
+    pub dry_run: bool,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -110,6 +158,19 @@ pub struct TemplateUpdateArgs {
     /// Another key pair
     #[arg(long, value_name = "NAME")]
     pub keypair: Option<String>,
+    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
+    #[arg(
+        long,
+        value_name = "client|server",
+        value_parser = dry_run,
+        action = ArgAction::Set,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "client",
+        default_value = "none",
+        hide_default_value = true
+    )]
+    pub dry_run: bool,
     #[command(flatten)]
     pub shared: SharedArgs,
 }

@@ -1,16 +1,23 @@
 //! Creates, changes and deletes templates.
-use super::arguments::{TemplateArgs, TemplateCreateArgs, TemplateFlagArgs, TemplateUpdateArgs};
+use super::arguments::{
+    TemplateCreateArgs, TemplateDeleteArgs, TemplateFlagArgs, TemplateUpdateArgs,
+};
 use super::print;
+use crate::cluster::arguments::SharedArgs;
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::specification::parse;
+use crate::cluster::views::print_object;
+use crate::output::OutputError;
 use portico_cluster_operations::templates::{self, CopyValues, Flag};
 use portico_openstack::magnum::{ClusterTemplate, NewClusterTemplate, PatchOperation};
+use serde::Serialize;
+use serde_json::json;
 use uuid::Uuid;
 
-/// Creates a template.
+/// Creates a template, and returns the exit code.
 ///
 /// # Errors
 /// [`ClusterError::Usage`] for a body that cannot be read; Magnum's refusal.
@@ -18,21 +25,26 @@ pub async fn create(
     connection: &Connection,
     console: &mut Console,
     args: &TemplateCreateArgs,
-) -> Result<(), ClusterError> {
+) -> Result<u8, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let new = match (&args.json, &args.from) {
         (Some(path), _) => {
             let body = parse(path)?;
-            serde_json::from_value(body).map_err(|error| ClusterError::Blocked {
-                exit: exit_code::INVALID,
-                text: format!("the body of the template is invalid: {error}"),
+            serde_json::from_value::<NewClusterTemplate>(body).map_err(|error| {
+                ClusterError::Blocked {
+                    exit: exit_code::INVALID,
+                    text: format!("the body of the template is invalid: {error}"),
+                }
             })?
         }
         (None, Some(from)) => copy(magnum.template_named(token, from).await?, args)?,
         (None, None) => return Err(ClusterError::Usage("add --from or --json".to_owned())),
     };
+    if args.dry_run {
+        return not_sent(console, &args.shared, "POST", "clustertemplates", &new);
+    }
     let created = magnum.create_template(token, &new).await?;
-    print(connection, console, &args.shared, &created)
+    print(connection, console, &args.shared, &created).map(|()| 0)
 }
 
 /// Returns a new template with the values of another one and those of the command.
@@ -62,7 +74,7 @@ fn copy(
     Ok(templates::copy(from, values))
 }
 
-/// Changes single values of a template.
+/// Changes single values of a template, and returns the exit code.
 ///
 /// # Errors
 /// [`ClusterError::Usage`] without a change; Magnum's refusal.
@@ -70,7 +82,7 @@ pub async fn update(
     connection: &Connection,
     console: &mut Console,
     args: &TemplateUpdateArgs,
-) -> Result<(), ClusterError> {
+) -> Result<u8, ClusterError> {
     let fields = [
         ("name", &args.name),
         ("image_id", &args.image),
@@ -91,11 +103,15 @@ pub async fn update(
                 .to_owned(),
         ));
     }
-    let changed = change(connection, &args.template, &operations).await?;
-    print(connection, console, &args.shared, &changed)
+    let wanted = &args.template;
+    if args.dry_run {
+        return change_not_sent(connection, console, wanted, &args.shared, &operations).await;
+    }
+    let changed = change(connection, wanted, &operations).await?;
+    print(connection, console, &args.shared, &changed).map(|()| 0)
 }
 
-/// Sets or removes the flag `public` or `hidden`.
+/// Sets or removes the flag `public` or `hidden`, and returns the exit code.
 ///
 /// # Errors
 /// Magnum's refusal, such as for users who are not administrators of the cloud.
@@ -104,10 +120,45 @@ pub async fn set_flag(
     console: &mut Console,
     args: &TemplateFlagArgs,
     flag: Flag,
-) -> Result<(), ClusterError> {
+) -> Result<u8, ClusterError> {
     let operations = [flag.operation(!args.undo)];
-    let changed = change(connection, &args.template, &operations).await?;
-    print(connection, console, &args.shared, &changed)
+    let wanted = &args.template;
+    if args.dry_run {
+        return change_not_sent(connection, console, wanted, &args.shared, &operations).await;
+    }
+    let changed = change(connection, wanted, &operations).await?;
+    print(connection, console, &args.shared, &changed).map(|()| 0)
+}
+
+/// Shows the request that would change a template, and returns the exit code.
+async fn change_not_sent(
+    connection: &Connection,
+    console: &mut Console,
+    wanted: &str,
+    shared: &SharedArgs,
+    operations: &[PatchOperation],
+) -> Result<u8, ClusterError> {
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
+    let found = magnum.template_named(token, wanted).await?;
+    let path = format!("clustertemplates/{}", found.uuid);
+    not_sent(console, shared, "PATCH", &path, &operations)
+}
+
+/// Shows a request that a dry run does not send, and returns the exit code.
+fn not_sent(
+    console: &mut Console,
+    shared: &SharedArgs,
+    method: &str,
+    path: &str,
+    body: &impl Serialize,
+) -> Result<u8, ClusterError> {
+    let object = json!({"method": method, "path": path, "body": body});
+    print_object(console, shared.output, &object, path, || {
+        let body = serde_json::to_string_pretty(body).map_err(OutputError::from)?;
+        Ok(format!("{method} {path}\n{body}\n"))
+    })?;
+    console.say("Nothing was sent.");
+    Ok(exit_code::NEGATIVE)
 }
 
 async fn change(
@@ -122,15 +173,15 @@ async fn change(
         .await?)
 }
 
-/// Deletes a template. Clusters of the project that use it are named.
+/// Deletes a template, and returns the exit code. Clusters of the project that use it are named.
 ///
 /// # Errors
 /// [`ClusterError::Blocked`] with their names; Magnum's refusal where those of other projects use it.
 pub async fn delete(
     connection: &Connection,
     console: &mut Console,
-    args: &TemplateArgs,
-) -> Result<(), ClusterError> {
+    args: &TemplateDeleteArgs,
+) -> Result<u8, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.template_named(token, &args.template).await?;
     let users = users(connection, found.uuid).await?;
@@ -144,9 +195,16 @@ pub async fn delete(
             ),
         });
     }
+    if args.dry_run {
+        console.say(format!(
+            "The template {} ({}) would be deleted. Nothing was sent.",
+            found.name, found.uuid
+        ));
+        return Ok(exit_code::NEGATIVE);
+    }
     magnum.delete_template(token, found.uuid).await?;
     console.say(format!("The template {} is deleted.", found.name));
-    Ok(())
+    Ok(0)
 }
 
 /// Returns the names of the project's clusters that use a template.

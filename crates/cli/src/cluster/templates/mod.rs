@@ -15,7 +15,7 @@ use portico_cluster_operations::templates::Flag;
 use portico_openstack::magnum::ClusterTemplate;
 use std::fmt::Write as _;
 
-/// Runs a command about templates.
+/// Runs a command about templates, and returns the exit code.
 ///
 /// # Errors
 /// If Magnum cannot be asked or refuses.
@@ -23,12 +23,14 @@ pub async fn run(
     command: &TemplateCommand,
     connection: &Connection,
     console: &mut Console,
-) -> Result<(), ClusterError> {
+) -> Result<u8, ClusterError> {
     match command {
-        TemplateCommand::List(shared) => read::templates(connection, console, shared.output).await,
-        TemplateCommand::Show(args) => {
-            show(connection, console, &args.template, &args.shared).await
-        }
+        TemplateCommand::List(shared) => read::templates(connection, console, shared.output)
+            .await
+            .map(|()| 0),
+        TemplateCommand::Show(args) => show(connection, console, &args.template, &args.shared)
+            .await
+            .map(|()| 0),
         TemplateCommand::Create(args) => change::create(connection, console, args).await,
         TemplateCommand::Update(args) => change::update(connection, console, args).await,
         TemplateCommand::Publish(args) => {

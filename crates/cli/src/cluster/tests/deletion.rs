@@ -1,5 +1,5 @@
 use super::Machine;
-use super::stand_in::{CLUSTER, StandIn, cluster};
+use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, template};
 use serde_json::json;
 
 async fn cloud() -> StandIn {
@@ -89,4 +89,56 @@ async fn case_53_a_protected_cluster_ends_with_exit_code_4_and_the_remedy() {
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert!(ran.err.contains(detail), "{}", ran.err);
     assert_eq!(cloud.calls(), [format!("DELETE clusters/{CLUSTER}")]);
+}
+
+#[tokio::test]
+async fn volumes_are_kept_by_a_driver_that_deletes_none_and_unknown_with_others() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let words = ["delete", "shop", "--keep-volumes", "--dry-run"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let cloud = StandIn::start(clusters, |request, _| {
+        let is_template = request.path == format!("clustertemplates/{TEMPLATE}");
+        let mut template = template();
+        template["driver"] = json!("k8s_capi_helm_v1");
+        is_template.then_some((200, template))
+    })
+    .await;
+    // this cloud has no Cinder, so the volumes are not known
+    let words = ["delete", "shop", "--keep-volumes", "--yes"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 11, "{}", ran.err);
+    assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
+    assert!(cloud.calls().is_empty());
+}
+
+#[tokio::test]
+async fn without_access_to_the_cluster_nothing_is_deleted_in_it_or_of_it() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    for option in ["--delete-lbs", "--delete-volumes"] {
+        let words = ["delete", "shop", "--yes", option];
+        let ran = machine.run(&cloud, &words, None).await;
+        assert_eq!(ran.code, 11, "{}", ran.err);
+        assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
+        assert!(ran.err.contains("portico login"), "{}", ran.err);
+    }
+    assert!(cloud.calls().is_empty());
+}
+
+#[tokio::test]
+async fn the_record_of_a_cluster_stays_while_magnum_has_it() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    for (wanted, code, part) in [
+        ("shop", 4, "Magnum still has the cluster"),
+        ("gone", 3, "give the UUID"),
+        // this machine has no session at a gateway
+        ("900e3758-8071-430e-a8cf-5c48f428dc0f", 13, "portico login"),
+    ] {
+        let words = ["delete", wanted, "--force-record", "--yes"];
+        let ran = machine.run(&cloud, &words, None).await;
+        assert_eq!(ran.code, code, "{}", ran.err);
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+    assert!(cloud.calls().is_empty());
 }

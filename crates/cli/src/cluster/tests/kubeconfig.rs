@@ -113,10 +113,17 @@ async fn case_43_a_colleague_learns_that_only_the_creator_gets_certificates() {
 }
 
 #[tokio::test]
-async fn without_a_certificate_the_kubeconfig_without_a_secret_is_named() {
+async fn without_a_session_a_kubeconfig_without_a_secret_is_refused_with_the_next_step() {
     let (machine, cloud) = (Machine::new(), cloud().await);
-    let ran = machine.run(&cloud, &["kubeconfig", "shop"], None).await;
-    assert_eq!(ran.code, 2, "{}", ran.err);
-    let text = "portico kubeconfig --cluster shop";
-    assert!(ran.err.contains(text), "{}", ran.err);
+    for words in [
+        vec!["kubeconfig", "shop"],
+        vec!["kubeconfig", "shop", "--merge"],
+    ] {
+        let ran = machine.run(&cloud, &words, None).await;
+        assert_eq!(ran.code, 10, "{}", ran.err);
+        for part in ["portico login", "--certificate --out FILE"] {
+            assert!(ran.err.contains(part), "{part}: {}", ran.err);
+        }
+    }
+    assert!(cloud.calls().is_empty());
 }

@@ -63,13 +63,18 @@ async fn nodes_are_listed_with_group_and_server() {
         nodes[1],
         json!({"name": "shop-abc-node-1", "nodegroup": "default-worker", "role": "worker",
                "server_id": "s1", "flavor_id": "m1.small", "addresses": ["10.0.0.4"],
-               "status": "ACTIVE", "task_state": null})
+               "status": "ACTIVE", "task_state": null, "kubernetes_status": null,
+               "kubelet_version": null, "joined_at": null})
     );
+    // this machine has no access to the cluster, which only readers are told
+    let text = "Readiness, versions and ages were not checked";
+    assert!(!ran.err.contains(text), "{}", ran.err);
     // the control plane's server was not recognised
     assert!(ran.err.contains("default-master is 1"), "{}", ran.err);
     let words = ["nodes", "list", "shop", "-g", "default-master"];
     let ran = machine.run(&cloud, &words, None).await;
     assert!(!ran.out.contains("shop-abc-node"), "{}", ran.out);
+    assert!(ran.err.contains(text), "{}", ran.err);
 }
 
 #[tokio::test]

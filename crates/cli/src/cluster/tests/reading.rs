@@ -1,5 +1,5 @@
 use super::Machine;
-use super::stand_in::{CLUSTER, StandIn, cluster, error};
+use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, error};
 use serde_json::json;
 
 const OTHER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0f";
@@ -12,6 +12,11 @@ async fn lists_have_every_format() {
     let lines: Vec<_> = ran.out.lines().collect();
     assert!(lines[0].starts_with("NAME"), "{}", ran.out);
     assert!(lines[1].contains("CREATE_COMPLETE"), "{}", ran.out);
+    assert!(lines[1].contains("Healthy"), "{}", ran.out);
+    let ran = machine.run(&cloud, &["list", "-o", "wide"], None).await;
+    for part in ["TEMPLATE", TEMPLATE, "https://192.0.2.10:6443"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
     let ran = machine.run(&cloud, &["ls", "-o", "json"], None).await;
     assert_eq!(
         ran.json()[0]["cluster_template_id"].as_str().unwrap().len(),
@@ -21,6 +26,55 @@ async fn lists_have_every_format() {
     assert_eq!(ran.out, "shop\n");
     let ran = machine.run(&cloud, &["templates"], None).await;
     assert!(ran.out.contains("v1.31.0"), "{}", ran.out);
+}
+
+#[tokio::test]
+async fn case_45_a_list_has_the_worst_reason_of_bad_health_in_words() {
+    let mut ill = cluster(CLUSTER, "shop", "CREATE_COMPLETE");
+    ill["health_status"] = json!("UNHEALTHY");
+    ill["health_status_reason"] =
+        json!({"api": "ok", "node-0.Ready": "True", "node-1.Ready": "False"});
+    let mut new = cluster(OTHER, "lab", "CREATE_COMPLETE");
+    new["health_status"] = json!(null);
+    let (machine, cloud) = (Machine::new(), StandIn::with(vec![ill, new]).await);
+    let ran = machine.run(&cloud, &["list"], None).await;
+    let expected = "Unhealthy: node-1 is not ready";
+    assert!(ran.out.contains(expected), "{}", ran.out);
+    assert!(ran.out.contains("Not measured"), "{}", ran.out);
+    let words = ["list", "-o", "json"];
+    let found = machine.run(&cloud, &words, None).await.json();
+    assert_eq!(found[0]["health_status"], "UNHEALTHY");
+    assert_eq!(found[0]["health_status_reason"]["node-1.Ready"], "False");
+}
+
+#[tokio::test]
+async fn paths_and_templates_select_from_lists_and_objects() {
+    let running = cluster(OTHER, "lab", "CREATE_IN_PROGRESS");
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE"), running];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    for (words, expected) in [
+        (["list", "-o", "jsonpath={.items[*].name}"], "shop lab\n"),
+        (["list", "-o", "jsonpath={[1].portico.phase}"], "creating\n"),
+        (
+            [
+                "list",
+                "-o",
+                "template={% for one in items %}{{ one.name }};{% endfor %}",
+            ],
+            "shop;lab;\n",
+        ),
+    ] {
+        let ran = machine.run(&cloud, &words, None).await;
+        assert_eq!((ran.code, ran.out.as_str()), (0, expected), "{}", ran.err);
+    }
+    let words = ["show", "shop", "-o", "jsonpath={.portico.phase} {.status}"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.out, "running CREATE_COMPLETE\n", "{}", ran.err);
+    let words = ["show", "lab", "-o", "json"];
+    let found = machine.run(&cloud, &words, None).await.json();
+    assert_eq!(found["portico"]["phase"], "creating");
+    assert!(found["portico"]["step"].is_string(), "{found}");
+    assert!(found["portico"]["blocked_reason"].is_null(), "{found}");
 }
 
 #[tokio::test]
@@ -56,7 +110,8 @@ async fn a_failed_cluster_is_explained() {
     let ran = machine.run(&cloud, &["show", "shop"], None).await;
     assert_eq!(ran.code, 0, "{}", ran.err);
     for part in [
-        "not measured",
+        "Not measured",
+        "API server: The cluster is not accessible.",
         "no room for a server",
         "Next: ",
         "default-worker",
@@ -164,6 +219,25 @@ async fn what_the_cloud_lacks_is_listed_by_who_can_provide_it() {
     assert_eq!(template["result"], "missing");
     assert_eq!(template["task"]["assignee"], "operator");
     assert!(cloud.calls().is_empty());
+}
+
+#[tokio::test]
+async fn versions_are_those_of_the_cloud_or_of_a_cluster() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    let ran = machine.run(&cloud, &["versions"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in ["Portico", "1.1 to 1.14", "v1.31.0", "templates: small"] {
+        assert!(ran.out.contains(part), "{part}: {}", ran.out);
+    }
+    let words = ["versions", "-o", "jsonpath={.items[0].version}"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.out.trim(), env!("CARGO_PKG_VERSION"));
+    let ran = machine.run(&cloud, &["versions", "shop"], None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("the cluster's template"), "{}", ran.out);
+    let text = "Kubelets and components were not checked";
+    assert!(ran.err.contains(text), "{}", ran.err);
 }
 
 #[tokio::test]

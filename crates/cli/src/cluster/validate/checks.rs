@@ -127,8 +127,14 @@ pub fn no_review(error: &ApiError) -> Finding {
 }
 
 /// Returns the days that certificates are still valid. `server` is the API server's (DER), `authority`
-/// the cluster's (PEM).
-pub fn certificates(server: Option<&[u8]>, authority: Option<&str>, now: Timestamp) -> Finding {
+/// the cluster's and `etcd` that of its etcd (PEM), which Magnum does not give to every user. That of the webhook
+/// is never checked.
+pub fn certificates(
+    server: Option<&[u8]>,
+    authority: Option<&str>,
+    etcd: Option<&str>,
+    now: Timestamp,
+) -> Finding {
     let server = server.and_then(|der| days_of_der(der, now));
     let Some(server) = server else {
         return Finding::not_checked("the certificate of the API server was not seen");
@@ -142,15 +148,25 @@ pub fn certificates(server: Option<&[u8]>, authority: Option<&str>, now: Timesta
             }
         }
     }
+    let unseen = match etcd.and_then(|pem| days_of_pem(pem, now)) {
+        Some(days) => {
+            all.push(("authority of etcd", days));
+            "not checked: the webhook's, which only the API server sees"
+        }
+        None => {
+            "not checked: the authority of etcd, which Magnum gives to the owner of the cluster only, and the \
+             webhook's certificate, which only the API server sees"
+        }
+    };
     let is_short = all.iter().any(|(_, days)| *days < MIN_CERTIFICATE_DAYS);
     let texts: Vec<_> = all
         .iter()
         .map(|(what, days)| format!("{what}: {days} days left"))
         .collect();
-    let text = texts.join(", ");
+    let text = format!("{}; {unseen}", texts.join(", "));
     if is_short {
         Finding::failed(format!(
-            "{text}; less than {MIN_CERTIFICATE_DAYS}, so renew them: see `portico cluster ca`"
+            "less than {MIN_CERTIFICATE_DAYS} days, so renew them: see `portico cluster ca`. {text}"
         ))
     } else {
         Finding::ok(text)

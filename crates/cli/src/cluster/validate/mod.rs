@@ -11,15 +11,15 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
-use super::health;
 use super::kubernetes::{self, Access, AccessError, ApiError, Kubernetes};
+use super::probe;
 use super::views::print_object;
 use crate::output::{self, OutputFormat};
 use crate::profile;
 use clap::Args;
 use jiff::Timestamp;
 use objects::Waiting;
-use portico_openstack::magnum::Cluster;
+use portico_openstack::magnum::{Authority, Cluster};
 use report::{Finding, Part, Report};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -71,8 +71,12 @@ pub async fn validate(
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.cluster_named(token, &args.cluster).await?;
     let cluster = magnum.cluster(token, found.uuid).await?;
-    let access = kubernetes::find(connection, cluster.uuid).await;
-    check(console, args, &cluster, access, PAUSE).await
+    let (access, etcd) = tokio::join!(
+        kubernetes::find(connection, cluster.uuid),
+        magnum.authority(token, cluster.uuid, Authority::Etcd),
+    );
+    let etcd = etcd.ok();
+    check(console, args, &cluster, access, etcd.as_deref(), PAUSE).await
 }
 
 async fn check(
@@ -80,11 +84,12 @@ async fn check(
     args: &ValidateArgs,
     cluster: &Cluster,
     access: Result<Access, AccessError>,
+    etcd: Option<&str>,
     pause: Duration,
 ) -> Result<u8, ClusterError> {
     let mut found = vec![(Part::Magnum, checks::magnum(cluster))];
     let inside = match access {
-        Ok(access) => inside(console, args, cluster, &access, pause).await?,
+        Ok(access) => inside(console, args, cluster, &access, etcd, pause).await?,
         Err(error) => without_access(args, cluster, &error).await,
     };
     found.extend(inside);
@@ -108,6 +113,7 @@ async fn inside(
     args: &ValidateArgs,
     cluster: &Cluster,
     access: &Access,
+    etcd: Option<&str>,
     pause: Duration,
 ) -> Result<Vec<(Part, Finding)>, ClusterError> {
     let api = match Kubernetes::new(access) {
@@ -123,8 +129,8 @@ async fn inside(
         Err(error) => return Ok(unreached(args, Finding::failed(error.to_string()))),
     };
     let authority = access.authority.as_deref();
-    let certificates =
-        checks::certificates(answer.certificate.as_deref(), authority, Timestamp::now());
+    let server = answer.certificate.as_deref();
+    let certificates = checks::certificates(server, authority, etcd, Timestamp::now());
     let reached = reached(access, answer.status, &answer.body, began.elapsed());
     let mut found = vec![(Part::Api, reached), (Part::Certificates, certificates)];
     if answer.status != 200 {
@@ -241,7 +247,7 @@ async fn without_access(
 ) -> Vec<(Part, Finding)> {
     let api = match &cluster.api_address {
         None => Finding::not_checked("Magnum knows no address yet"),
-        Some(address) => match health::connect(address).await {
+        Some(address) => match probe::connect(address).await {
             Ok(()) => Finding::not_checked(format!(
                 "{address} answers this machine, but was not asked: {error}"
             )),

@@ -43,6 +43,13 @@ pub enum EnrolmentOutcome {
     },
 }
 
+/// The answer to the removal of the record of an enrolled cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemovedRecord {
+    /// Whether there was a record.
+    pub existed: bool,
+}
+
 /// What the API server of a cluster needs that others made, line by line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApiServerConfiguration {

@@ -43,7 +43,9 @@ pub use deletion::{
     DeletionInventory, DeletionItem, DeletionOptions, DeletionOutcome, DeletionRecord, Fate,
     LeftoverItem, Leftovers,
 };
-pub use enrolment::{ApiServerConfiguration, ConfigurationBlock, EnrolmentOutcome, EnrolmentState};
+pub use enrolment::{
+    ApiServerConfiguration, ConfigurationBlock, EnrolmentOutcome, EnrolmentState, RemovedRecord,
+};
 pub use failure::{FailureAction, FailureCard, FailureStep, Responsibility};
 pub use form::{
     AUTO_HEALING_LABEL, AUTO_SCALING_LABEL, AUTO_UPGRADE_LABEL, ApiExposure, ClusterFile,

@@ -1,6 +1,7 @@
 //! The cloud's services for the command line (ADR 0026): calls are passed on with the caller's own Keystone
 //! token, and changes of clusters are in their journals.
 mod check;
+mod enrolment;
 mod pass_on;
 mod protected;
 mod protection;
@@ -10,6 +11,7 @@ mod rules;
 mod tests;
 
 pub use check::CloudRequest;
+pub use enrolment::{cloud_enrol, remove_cloud_record};
 pub use pass_on::{CloudRefusal, pass_on};
 pub use protection::{cloud_protection, set_cloud_protection};
 pub(super) use rights::Known as KnownClusters;

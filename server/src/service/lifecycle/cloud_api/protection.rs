@@ -127,7 +127,7 @@ fn outcome(
 
 /// Returns an error as a refusal; never 404, from which a client of Magnum concludes that the cluster does not
 /// exist.
-fn refusal(error: ServiceError) -> CloudRefusal {
+pub(super) fn refusal(error: ServiceError) -> CloudRefusal {
     let status = match error.kind {
         UiErrorKind::Invalid => Some(StatusCode::BAD_REQUEST),
         UiErrorKind::Conflict => Some(StatusCode::CONFLICT),

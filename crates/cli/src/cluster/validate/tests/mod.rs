@@ -62,7 +62,7 @@ async fn run(access: Result<Access, AccessError>, cluster: &Cluster, more: &[&st
     let words = words.iter().chain(more).copied();
     let args = Program::try_parse_from(words).unwrap().args;
     let pause = Duration::from_millis(5);
-    let code = check(&mut console, &args, cluster, access, pause).await;
+    let code = check(&mut console, &args, cluster, access, None, pause).await;
     Ran {
         code: code.unwrap(),
         out: out.text(),

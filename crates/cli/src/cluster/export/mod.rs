@@ -1,8 +1,11 @@
 //! `portico cluster export`: a cluster as a file, or as a resource of Terraform.
-use super::arguments::SharedArgs;
+mod terraform;
+
+use super::arguments::{ClusterOutput, ExportOutputParser, SharedArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
+use crate::output::OutputError;
 use clap::{Args, ValueEnum};
 use portico_cluster_operations::mapping;
 use portico_lifecycle::model::{Cluster, NodeGroup};
@@ -11,39 +14,55 @@ use portico_lifecycle::spec::{
     NodeGroupSpec,
 };
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
-use crate::output::OutputError;
+use terraform::terraform;
 
 /// Print a cluster as the file that describes it, or as resources of Terraform
 ///
 /// The file can be given to `diff`, `apply` and `create`. The labels are those that differ from the
-/// template's.
+/// template's. The provider of Terraform has no arguments for labels and taints of nodes: they are comments.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_arg("output", |output| output.value_parser(ExportOutputParser).default_value("file")),
+    after_help = "\
 Examples:
   portico cluster export shop > shop.yaml
-  portico cluster export shop --as terraform > shop.tf   # with the command that imports the cluster")]
+  portico cluster export shop -o terraform > shop.tf   # with the commands that import what exists"
+)]
 pub struct ExportArgs {
     /// Name or UUID
     pub cluster: String,
-    /// The form
-    #[arg(long = "as", value_enum, default_value_t)]
-    pub form: ExportForm,
+    /// The same as --output
+    #[arg(
+        long = "as",
+        value_enum,
+        value_name = "FORM",
+        conflicts_with = "output",
+        hide = true
+    )]
+    pub form: Option<ExportForm>,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
 
 /// The form of an exported cluster.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportForm {
     /// Portico's file
-    #[default]
     File,
     /// Resources of the OpenStack provider of Terraform
     Terraform,
     /// Portico's file as JSON
     Json,
+}
+
+impl ExportArgs {
+    fn form(&self) -> ExportForm {
+        self.form.unwrap_or(match self.shared.output {
+            ClusterOutput::Terraform => ExportForm::Terraform,
+            ClusterOutput::Json => ExportForm::Json,
+            _ => ExportForm::File,
+        })
+    }
 }
 
 /// Prints a cluster.
@@ -58,8 +77,8 @@ pub async fn export(
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let found = magnum.cluster_named(token, &args.cluster).await?;
     let template = connection.template_of(&found).await?;
-    let groups = connection.detailed_groups(found.uuid).await?;
-    let groups: Vec<_> = groups.iter().map(mapping::detailed_group).collect();
+    let detailed = connection.detailed_groups(found.uuid).await?;
+    let groups: Vec<_> = detailed.iter().map(mapping::detailed_group).collect();
     let cluster = connection.model(&found, template.as_ref());
     let of_template = template.as_ref().map(|template| &template.labels);
     let name = template.as_ref().map_or_else(
@@ -67,13 +86,13 @@ pub async fn export(
         |template| template.name.clone(),
     );
     let document = document(&cluster, &groups, &name, of_template);
-    let text = match args.form {
+    let text = match args.form() {
         ExportForm::File => serde_norway::to_string(&document).map_err(OutputError::from)?,
         ExportForm::Json => {
             let json = serde_json::to_string_pretty(&document).map_err(OutputError::from)?;
             json + "\n"
         }
-        ExportForm::Terraform => terraform(&cluster, &document),
+        ExportForm::Terraform => terraform(&cluster, &document.spec.labels, &detailed),
     };
     console.print(&text)
 }
@@ -137,98 +156,5 @@ fn group_spec(group: &NodeGroup) -> NodeGroupSpec {
             .iter()
             .filter_map(|taint| taint.parse().ok())
             .collect(),
-    }
-}
-
-/// Returns resources `openstack_containerinfra_cluster_v1` and `…_nodegroup_v1`, with the commands that
-/// take over what exists.
-fn terraform(cluster: &Cluster, document: &ClusterDocument) -> String {
-    let spec = &document.spec;
-    let id = identifier(&cluster.name);
-    let mut text = String::new();
-    // writing to a string cannot fail
-    let _ = writeln!(
-        text,
-        "# terraform import openstack_containerinfra_cluster_v1.{id} {}",
-        cluster.uuid
-    );
-    let _ = writeln!(
-        text,
-        "resource \"openstack_containerinfra_cluster_v1\" \"{id}\" {{"
-    );
-    let mut line = |key: &str, value: String| {
-        let _ = writeln!(text, "  {key} = {value}");
-    };
-    line("name", quoted(&cluster.name));
-    line("cluster_template_id", quoted(&cluster.template));
-    line("master_count", cluster.master_count.to_string());
-    let default = spec.default_group().and_then(|group| group.replicas);
-    line("node_count", default.unwrap_or(1).to_string());
-    for (key, value) in [
-        ("keypair", &cluster.keypair),
-        ("flavor", &cluster.flavor),
-        ("master_flavor", &cluster.master_flavor),
-        ("fixed_network", &cluster.network),
-        ("fixed_subnet", &cluster.subnet),
-    ] {
-        if let Some(value) = value {
-            line(key, quoted(value));
-        }
-    }
-    line("floating_ip_enabled", cluster.has_floating_ips.to_string());
-    if !spec.labels.is_empty() {
-        line("merge_labels", "true".to_owned());
-        let labels = spec.labels.iter();
-        let labels =
-            labels.map(|(key, value)| format!("    {} = {}\n", quoted(key), quoted(value)));
-        line("labels", format!("{{\n{}  }}", labels.collect::<String>()));
-    }
-    text.push_str("}\n");
-    for group in spec.further_groups() {
-        let of_group = identifier(&format!("{}_{}", cluster.name, group.name));
-        let _ = write!(
-            text,
-            "\nresource \"openstack_containerinfra_nodegroup_v1\" \"{of_group}\" {{\n  cluster_id = \
-             openstack_containerinfra_cluster_v1.{id}.id\n  name = {}\n  node_count = {}\n",
-            quoted(&group.name),
-            group.replicas.unwrap_or(1)
-        );
-        if let Some(flavor) = &group.flavor {
-            let _ = writeln!(text, "  flavor_id = {}", quoted(flavor));
-        }
-        if let Some(min) = group.min {
-            let _ = writeln!(text, "  min_node_count = {min}");
-        }
-        if let Some(max) = group.max {
-            let _ = writeln!(text, "  max_node_count = {max}");
-        }
-        text.push_str("}\n");
-    }
-    text
-}
-
-/// Returns a name that HCL permits.
-fn identifier(name: &str) -> String {
-    let is_valid = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    name.chars()
-        .map(|letter| if is_valid(letter) { letter } else { '_' })
-        .collect()
-}
-
-/// Returns a text as a string of HCL: JSON's escapes, and no template.
-fn quoted(text: &str) -> String {
-    let json = serde_json::Value::String(text.to_owned()).to_string();
-    json.replace("${", "$${").replace("%{", "%%{")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_of_terraform_have_no_templates() {
-        assert_eq!(quoted("a\"b"), r#""a\"b""#);
-        assert_eq!(quoted("${x} %{y}"), r#""$${x} %%{y}""#);
-        assert_eq!(identifier("shop.eu-1"), "shop_eu-1");
     }
 }

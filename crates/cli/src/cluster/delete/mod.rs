@@ -1,4 +1,7 @@
 //! `portico cluster delete`: shows what will be deleted and what remains, asks for the name, then deletes.
+mod contents;
+mod record;
+
 use super::arguments::DeleteArgs;
 use super::connection::Connection;
 use super::console::Console;
@@ -6,9 +9,11 @@ use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
 use super::views::print_object;
+use contents::Contents;
 use jiff::Timestamp;
 use portico_cluster_operations::{items, mapping};
-use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, inventory, leftovers};
+use portico_lifecycle::driver::Family;
+use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, Kind, inventory, leftovers};
 use portico_lifecycle::model::{Cluster, NodeGroup};
 use portico_lifecycle::preflight::{DeletionContext, Level, before_deletion};
 use portico_lifecycle::progress::{Followed, Mark};
@@ -22,6 +27,8 @@ struct Doomed {
     cluster: Cluster,
     groups: Vec<NodeGroup>,
     inventory: Inventory,
+    /// What is deleted in the cluster first; `None`: nothing.
+    contents: Option<Contents>,
     gaps: Vec<String>,
 }
 
@@ -34,12 +41,16 @@ pub async fn delete(
     console: &mut Console,
     args: &DeleteArgs,
 ) -> Result<(), ClusterError> {
-    let doomed = read(connection, &args.cluster).await?;
+    if args.force_record {
+        return record::forget(connection, console, args).await;
+    }
+    let doomed = read(connection, args).await?;
     let name = doomed.cluster.name.clone();
     let format = args.shared.output;
     print_object(console, format, &to_json(&doomed), &name, || {
         Ok(text(&doomed))
     })?;
+    ensure_kept(&doomed, args)?;
     if args.dry_run {
         console.say("Nothing was sent.");
         return Ok(());
@@ -50,7 +61,7 @@ pub async fn delete(
         // the panel has the protection, and refuses a session's request; without a session nothing does
         is_protected: false,
         typed_name: &typed,
-        is_api_reachable: false,
+        is_api_reachable: doomed.contents.is_some(),
         has_creator: None,
     });
     let blocking = checks.0.iter().find(|check| check.level == Level::Blocks);
@@ -67,6 +78,10 @@ pub async fn delete(
     if status.is_deletion() && status.is_in_progress() {
         console.say(format!("{name} is already being deleted."));
     } else {
+        if let Some(contents) = &doomed.contents {
+            ensure_unprotected(connection, &doomed).await?;
+            contents.delete_first(console).await?;
+        }
         let magnum = &connection.clients.magnum;
         magnum
             .delete_cluster(&connection.token, doomed.uuid)
@@ -83,9 +98,72 @@ pub async fn delete(
     Ok(())
 }
 
-async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterError> {
+/// Refuses the deletion of a protected cluster before anything in it is deleted. Without a gateway there is no
+/// protection.
+async fn ensure_unprotected(
+    connection: &mut Connection,
+    doomed: &Doomed,
+) -> Result<(), ClusterError> {
+    let Some(session) = connection.gateway_session() else {
+        return Ok(());
+    };
+    let found = session.protection(doomed.uuid).await?;
+    if found.protected.is_none() {
+        return Ok(());
+    }
+    Err(ClusterError::Blocked {
+        exit: exit_code::CONFLICT,
+        text: format!(
+            "{} is protected from deletion in Portico, so nothing was deleted\n  Remove the protection on the \
+             cluster's page in the panel, then repeat the command",
+            doomed.cluster.name
+        ),
+    })
+}
+
+/// Refuses a deletion that is to keep volumes where the driver may delete them.
+fn ensure_kept(doomed: &Doomed, args: &DeleteArgs) -> Result<(), ClusterError> {
+    // these drivers delete none
+    let keeps_all = matches!(
+        doomed.cluster.driver.family,
+        Family::Heat | Family::ClusterApi
+    );
+    if !args.keep_volumes || keeps_all {
+        return Ok(());
+    }
+    if let Some(gap) = doomed.gaps.iter().find(|gap| gap.contains("volumes")) {
+        return Err(ClusterError::Blocked {
+            exit: exit_code::UNAVAILABLE,
+            text: format!(
+                "it is not known which volumes the driver would delete, so nothing was sent. {gap}"
+            ),
+        });
+    }
+    let inventory = &doomed.inventory;
+    let mut endangered = inventory
+        .goes
+        .iter()
+        .chain(&inventory.depends)
+        .filter(|(item, _)| matches!(item.kind, Kind::PersistentVolume(_)));
+    let Some((first, rule)) = endangered.next() else {
+        return Ok(());
+    };
+    Err(ClusterError::Blocked {
+        exit: exit_code::UNSUPPORTED,
+        text: format!(
+            "{} volumes of workloads may be deleted, such as {}; nothing was sent. {rule}\n  Make snapshots of \
+             them or copy the data, then repeat the command without --keep-volumes",
+            endangered.count() + 1,
+            first.name
+        ),
+    })
+}
+
+async fn read(connection: &Connection, args: &DeleteArgs) -> Result<Doomed, ClusterError> {
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
-    let found = magnum.cluster_named(token, wanted).await?;
+    let found = magnum.cluster_named(token, &args.cluster).await?;
+    // before anything else: without access nothing is deleted
+    let contents = Contents::open(connection, found.uuid, args).await?;
     let (template, unread) = match connection.template_of(&found).await {
         Ok(template) => (template, None),
         Err(error) => {
@@ -103,10 +181,18 @@ async fn read(connection: &Connection, wanted: &str) -> Result<Doomed, ClusterEr
     let groups: Vec<_> = groups.items.iter().map(mapping::group).collect();
     let mut items = items::find(&connection.clients, &connection.token, &cluster, &groups).await;
     items.gaps.extend(unread.into_iter().chain(gap));
+    if let Some(contents) = &contents {
+        contents.add_policies(&mut items.items);
+    }
+    let options = DeleteOptions {
+        services_first: args.delete_lbs,
+        claims_first: args.delete_volumes,
+    };
     let family = cluster.driver.family;
     Ok(Doomed {
         uuid: found.uuid,
-        inventory: inventory(items.items, family, DeleteOptions::default()),
+        inventory: inventory(items.items, family, options),
+        contents,
         gaps: items.gaps,
         cluster,
         groups,

@@ -1,0 +1,94 @@
+//! The enrolment of a cluster, for `portico cluster import`: the same as with the button of its page.
+use super::{check::CloudRequest, pass_on::CloudRefusal, protection::refusal};
+use crate::{
+    caller::Caller,
+    service::{
+        Services, enrolment,
+        lifecycle::{
+            enrol,
+            journal::{Change, RequestOutcome, record},
+        },
+    },
+};
+use portico_domain::panel::lifecycle::{EnrolmentOutcome, RemovedRecord};
+use uuid::Uuid;
+
+const ENROL: &str = "enrol";
+
+/// Enrols a cluster of the caller's project, with an entry in its journal; the audit line is written there.
+///
+/// # Errors
+/// As [`enrol`]. Refusals, and that it is too early, are in the answer.
+pub async fn cloud_enrol(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+    request: &CloudRequest,
+) -> Result<EnrolmentOutcome, CloudRefusal> {
+    let clusters = services.clusters.snapshot();
+    let answer = enrol(services, &clusters, caller, cluster).await;
+    if let Some((outcome, text)) = answer.as_ref().ok().and_then(outcome) {
+        let change = Change {
+            cluster,
+            action: ENROL,
+            target: "",
+            reason: request.reason.as_deref(),
+        };
+        record(services, caller, change, outcome, text).await;
+    }
+    answer.map_err(refusal)
+}
+
+/// Removes the record of an enrolled cluster of the caller's project that Magnum no longer has; the audit
+/// line is written there.
+///
+/// # Errors
+/// If Magnum still has the cluster, the record belongs to another project or an operator, or the store does
+/// not answer.
+pub async fn remove_cloud_record(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+) -> Result<RemovedRecord, CloudRefusal> {
+    let removed = enrolment::remove_record(services, caller, cluster).await;
+    let existed = removed.map_err(refusal)?;
+    Ok(RemovedRecord { existed })
+}
+
+/// Returns what the journal has of an enrolment; `None` if it is too early, as the command tries again.
+fn outcome(outcome: &EnrolmentOutcome) -> Option<(RequestOutcome, Option<String>)> {
+    match outcome {
+        EnrolmentOutcome::Enrolled { .. } => Some((RequestOutcome::Accepted, None)),
+        EnrolmentOutcome::WaitingForConfiguration(_) => Some((
+            RequestOutcome::Accepted,
+            Some("The API server has to be configured.".to_owned()),
+        )),
+        EnrolmentOutcome::Refused { reason, .. } => {
+            Some((RequestOutcome::Refused, Some(reason.clone())))
+        }
+        EnrolmentOutcome::Later { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_enrolment_that_is_tried_again_is_not_in_the_journal() {
+        let later = EnrolmentOutcome::Later {
+            reason: "The API server does not answer yet.".to_owned(),
+            seconds: 10,
+        };
+        assert_eq!(outcome(&later), None);
+        let refused = EnrolmentOutcome::Refused {
+            reason: "No.".to_owned(),
+            next_step: None,
+        };
+        let expected = (RequestOutcome::Refused, Some("No.".to_owned()));
+        assert_eq!(outcome(&refused), Some(expected));
+        let cluster = Uuid::nil();
+        let enrolled = outcome(&EnrolmentOutcome::Enrolled { cluster });
+        assert_eq!(enrolled, Some((RequestOutcome::Accepted, None)));
+    }
+}
