@@ -83,6 +83,7 @@ impl Written {
         let read = Read {
             key: &self.key,
             entries,
+            context: &[],
             viewer_id,
         };
         rows::of(&read, 100)
