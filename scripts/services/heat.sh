@@ -75,7 +75,7 @@ start() {
   )
   # without a token Heat answers with its versions, and status 300
   wait_until 60 heat answers "$url/"
-  env_set HEAT_URL "$url" HEAT_PID_FILE "$state/run/heat.pid"
+  env_set HEAT_URL "$url"
 }
 
 case ${1:-} in

@@ -18,6 +18,7 @@ mod failures;
 mod faults;
 mod files;
 mod gateway;
+mod heat;
 mod local;
 mod node_groups;
 mod nodes;
