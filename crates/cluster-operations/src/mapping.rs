@@ -123,7 +123,7 @@ pub fn detailed_group(detail: &magnum::NodeGroup) -> NodeGroup {
 /// is not one.
 pub fn stack_event(event: &heat::Event) -> Option<StackEvent> {
     let of_stack = event.stack_name().unwrap_or_default();
-    let event = StackEvent::new(StackEvent {
+    let event = StackEvent {
         id: event.id.clone(),
         at: event.at?,
         stack: of_stack.to_owned(),
@@ -131,8 +131,8 @@ pub fn stack_event(event: &heat::Event) -> Option<StackEvent> {
         physical_id: event.physical_resource_id.clone(),
         status: event.status.clone(),
         reason: Some(event.reason.clone()),
-    });
-    Some(event).filter(|event| (1..=MAX_EVENT_ID_BYTES).contains(&event.id.len()))
+    };
+    Some(event.limited()).filter(|event| (1..=MAX_EVENT_ID_BYTES).contains(&event.id.len()))
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ def connect(connection, _record):
 @event.listens_for(Engine, "begin")
 def begin(connection):
     """Takes SQLite's write lock at the first write of a transaction, as in Magnum's serve.py."""
+    connection.info["in_transaction"] = True
     connection.connection.dbapi_connection.isolation_level = "IMMEDIATE"
 
 

@@ -32,15 +32,16 @@ pub struct StackEvent {
 impl StackEvent {
     /// Returns the event with texts of limited length, without empty ones.
     #[must_use]
-    pub fn new(event: Self) -> Self {
-        let limited = |text: Option<String>, chars| text.and_then(|text| cut(&text, chars));
+    pub fn limited(self) -> Self {
+        let optional = |text: Option<String>, chars| text.and_then(|text| cut(&text, chars));
+        let name = |text: &str| cut(text, MAX_NAME_CHARS).unwrap_or_default();
         Self {
-            stack: cut(&event.stack, MAX_NAME_CHARS).unwrap_or_default(),
-            resource: cut(&event.resource, MAX_NAME_CHARS).unwrap_or_default(),
-            physical_id: limited(event.physical_id, MAX_NAME_CHARS),
-            status: cut(&event.status, MAX_NAME_CHARS).unwrap_or_default(),
-            reason: limited(event.reason, MAX_REASON_CHARS),
-            ..event
+            stack: name(&self.stack),
+            resource: name(&self.resource),
+            physical_id: optional(self.physical_id, MAX_NAME_CHARS),
+            status: name(&self.status),
+            reason: optional(self.reason, MAX_REASON_CHARS),
+            ..self
         }
     }
 
@@ -138,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_limited_and_an_event_of_a_stack_is_told_from_one_of_a_resource() {
+    fn texts_are_limited_and_events_of_stacks_are_recognised() {
         let long = StackEvent {
             physical_id: Some("  ".to_owned()),
             reason: Some("x".repeat(5_000)),
             resource: "k8s-cluster".to_owned(),
             ..event("1", 0, "CREATE_FAILED")
         };
-        let limited = StackEvent::new(long);
+        let limited = long.limited();
         assert_eq!(limited.physical_id, None);
         assert_eq!(
             limited.reason.as_deref().map(str::len),
