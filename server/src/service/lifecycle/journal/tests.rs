@@ -2,7 +2,7 @@
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::rows::{self, Read, Shown};
 use jiff::Timestamp;
-use portico_lifecycle::journal::Difference;
+use portico_lifecycle::journal::{Difference, StackEvent};
 use portico_store::{JournalEntry, JournalKey, JournalSource, KeyRing, NewJournalEntry, Store};
 use serde::Serialize;
 use uuid::Uuid;
@@ -151,4 +151,45 @@ async fn an_entry_that_was_changed_or_removed_is_named() {
     shortened.remove(1);
     let changed = written.shown(&shortened, "ada-id").changed.unwrap();
     assert!(changed.contains("at number 3."), "{changed}");
+}
+
+#[tokio::test]
+async fn events_of_heat_are_rows_and_hide_no_request_from_what_it_explains() {
+    let written = Written::new().await;
+    written.observation(0, "CREATE_COMPLETE", None).await;
+    written.request(10, RequestOutcome::Accepted).await;
+    let event = StackEvent {
+        id: "e1".to_owned(),
+        at: at(5),
+        stack: "k8s-cluster".to_owned(),
+        resource: "kube_minions".to_owned(),
+        physical_id: None,
+        status: "UPDATE_IN_PROGRESS".to_owned(),
+        reason: None,
+    };
+    written.add(11, JournalSource::Heat, &event).await;
+    let difference = Some(("State", true));
+    written
+        .observation(12, "UPDATE_IN_PROGRESS", difference)
+        .await;
+    let entries = written.entries().await;
+    let shown = written.shown(&entries, "ada-id");
+    let by: Vec<_> = shown.rows.iter().map(|row| row.by.as_str()).collect();
+    assert_eq!(
+        by,
+        ["Requested by ada (you)", "Heat", "ada (you)", "Magnum"]
+    );
+    assert_eq!(shown.rows[1].title, "kube_minions");
+    // recorded later than it happened
+    assert_eq!(shown.rows[1].at, at(5).as_second());
+    // the request is older than the page
+    let read = Read {
+        key: &written.key,
+        entries: &entries[..2],
+        context: &entries[2..],
+        viewer_id: "ada-id",
+    };
+    let shown = rows::of(&read, 2);
+    assert_eq!((shown.rows.len(), shown.changed), (2, None));
+    assert_eq!(shown.rows[0].by, "Requested by ada (you)");
 }
