@@ -73,8 +73,8 @@ impl<'a> Stack<'a> {
         };
         self.until(&below, is_made).await;
         let body = json!({"deploy_status_code": 0});
-        let signalled = self.call(Method::POST, &format!("{below}/signal"), Some(&body));
-        let (status, answer) = signalled.await;
+        let below = format!("{below}/signal");
+        let (status, answer) = self.call(Method::POST, &below, Some(&body)).await;
         assert!(status.is_success(), "{status} {answer}");
     }
 
