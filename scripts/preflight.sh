@@ -62,6 +62,7 @@ check_ports() {
       # the first of a range, of which free ones are taken
       local_clusters) continue ;;
       magnum | cloud) [ "$with_magnum" = yes ] || continue ;;
+      heat) [ "$with_heat" = yes ] || continue ;;
     esac
     if grep -qx "${port[$name]}" <<< "$used" && ! running "$(holder "$name")"; then
       lacks "port ${port[$name]} ($name): another program listens on it" \

@@ -34,6 +34,8 @@ start_services() {
   # it needs Keystone only, and waits for it for most of its time
   if [ "$with_magnum" = yes ]; then step_begin "Magnum, with its templates" "about 12 s" "$services/magnum.sh" start; fi
   steps_finish
+  # after Magnum's: both add a project and roles to Keystone
+  if [ "$with_heat" = yes ]; then step_begin "Heat" "about 5 s" "$services/heat.sh" start; fi
   step_begin "Workloads and roles in acme-prod" "about 4 s" "$seed/apply.sh" acme-prod
   step_begin "Workloads and roles in globex-dev" "about 3 s" "$seed/apply.sh" globex-dev
   if [ "$record_keystone" = yes ]; then step_begin "Recorder before Keystone" "about 1 s" "$services/recorder.sh" start; fi
@@ -68,6 +70,7 @@ down() {
   if [ "$with_plain_instance" = yes ]; then "$services/portico.sh" stop plain; fi
   "$services/portico.sh" stop
   # whether or not this start would have it: an earlier one may have
+  "$services/heat.sh" stop
   "$services/magnum.sh" stop
   "$services/logs.sh" stop
   "$services/prometheus.sh" stop
@@ -95,6 +98,7 @@ status() {
   "$services/registry.sh" status || failed=1
   "$services/logs.sh" status || failed=1
   if [ "$with_magnum" = yes ]; then "$services/magnum.sh" status || failed=1; fi
+  if [ "$with_heat" = yes ]; then "$services/heat.sh" status || failed=1; fi
   if [ "$with_postgres" = yes ]; then "$services/postgres.sh" status || failed=1; fi
   if [ "$with_redis" = yes ]; then "$services/redis.sh" status || failed=1; fi
   if [ "$with_oidc" = yes ]; then "$services/oidc.sh" status || failed=1; fi

@@ -10,13 +10,15 @@ source scripts/lib/lints.sh
 stage() { scripts/timed.sh "$@"; }
 
 service_programs() {
-  local magnum=
+  local magnum= heat=
   scripts/packages.sh test
   scripts/preflight.sh
-  # it only downloads and unpacks, while the others compile
+  # they only download and unpack, while the others compile
   if [ "${PORTICO_WITHOUT_MAGNUM:-}" != 1 ]; then
     scripts/services/magnum-install.sh &
     magnum=$!
+    scripts/services/heat-install.sh &
+    heat=$!
   fi
   scripts/kubernetes/build.sh
   scripts/kubernetes/kubectl-current.sh
@@ -25,6 +27,7 @@ service_programs() {
   scripts/services/logs-install.sh
   scripts/services/oidc-install.sh
   [ -z "$magnum" ] || wait "$magnum"
+  [ -z "$heat" ] || wait "$heat"
 }
 export -f service_programs
 

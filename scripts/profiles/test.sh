@@ -13,6 +13,8 @@ with_federation=yes
 with_magnum=$([ "${PORTICO_WITHOUT_MAGNUM:-}" = 1 ] && echo no || echo yes)
 # its tests make their own clusters, as users of their own: those of the other tests get no roles for it
 with_magnum_clusters=no
+# for the events of stacks; with Magnum's tests
+with_heat=$with_magnum
 with_hostile_app=yes
 pod_network=10.245
 
@@ -25,5 +27,5 @@ port=(
   [acme_api]=18643 [acme_etcd]=18790 [acme_etcd_peer]=18800 [acme_controllers]=18810 [acme_scheduler]=18820
   [acme_kubelet_1]=18831 [acme_kubelet_2]=18832 [acme_kubelet_health_1]=18841 [acme_kubelet_health_2]=18842
   [globex_api]=18644 [globex_etcd]=18791 [globex_etcd_peer]=18801 [globex_controllers]=18811 [globex_scheduler]=18821
-  [magnum]=18511 [cloud]=18292 [local_clusters]=18900
+  [magnum]=18511 [cloud]=18292 [heat]=18804 [local_clusters]=18900
 )

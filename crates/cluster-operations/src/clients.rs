@@ -5,7 +5,7 @@ use portico_lifecycle::driver::{ApiVersion, Cloud};
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum::{self, Feature};
 use portico_openstack::rest::{Error, ErrorKind, Listing, RestClient, ScopedToken};
-use portico_openstack::{cinder, glance, neutron, nova, octavia};
+use portico_openstack::{cinder, glance, heat, neutron, nova, octavia};
 use uuid::Uuid;
 
 /// The clients of Magnum and of the services beside it; cheap to clone, holds no token.
@@ -19,6 +19,7 @@ pub struct Clients {
     pub neutron: neutron::Client,
     pub octavia: octavia::Client,
     pub glance: glance::Client,
+    pub heat: heat::Client,
     /// What the operator states about the drivers.
     pub drivers: Drivers,
 }
@@ -34,6 +35,7 @@ impl Clients {
             neutron: neutron::Client::new(rest.clone()),
             octavia: octavia::Client::new(rest.clone()),
             glance: glance::Client::new(rest.clone()),
+            heat: heat::Client::new(rest.clone()),
             drivers,
         }
     }

@@ -1,10 +1,14 @@
 //! Magnum's objects as the engine has them.
 use crate::drivers::Drivers;
 use portico_lifecycle::driver::{Driver, DriverHints};
+use portico_lifecycle::journal::StackEvent;
 use portico_lifecycle::model::{Bounds, Cluster, NodeGroup, Template};
 use portico_lifecycle::status::Status;
-use portico_openstack::magnum;
+use portico_openstack::{heat, magnum};
 use std::collections::BTreeMap;
+
+/// Maximum length of the ID of an event, in bytes; they are UUIDs.
+const MAX_EVENT_ID_BYTES: usize = 64;
 
 /// Returns a template.
 pub fn template(template: &magnum::ClusterTemplate, drivers: &Drivers) -> Template {
@@ -113,6 +117,22 @@ pub fn detailed_group(detail: &magnum::NodeGroup) -> NodeGroup {
         node_taints: detail.node_taints.iter().map(taint).collect(),
         ..group(&detail.summary)
     }
+}
+
+/// Returns an event of a cluster's stack; `None` if Heat does not write when it happened, or with an ID that
+/// is not one.
+pub fn stack_event(event: &heat::Event) -> Option<StackEvent> {
+    let of_stack = event.stack_name().unwrap_or_default();
+    let event = StackEvent {
+        id: event.id.clone(),
+        at: event.at?,
+        stack: of_stack.to_owned(),
+        resource: event.resource_name.clone(),
+        physical_id: event.physical_resource_id.clone(),
+        status: event.status.clone(),
+        reason: Some(event.reason.clone()),
+    };
+    Some(event.limited()).filter(|event| (1..=MAX_EVENT_ID_BYTES).contains(&event.id.len()))
 }
 
 #[cfg(test)]
@@ -280,5 +300,25 @@ mod tests {
         let listed: magnum::NodeGroupSummary = serde_json::from_value(read).unwrap();
         let status = group(&listed).status;
         assert!(!status.is_in_progress() && !status.is_complete() && !status.is_failed());
+    }
+
+    #[test]
+    fn an_event_of_a_stack_has_a_time_and_an_id() {
+        let links = json!([{"rel": "stack", "href": "http://h:8004/v1/p/stacks/k8s-cluster/6e03"}]);
+        let read = |id: &str, time: &str| {
+            let event = json!({"id": id, "event_time": time, "resource_name": "api_lb",
+                "physical_resource_id": "k8s-cluster-api_lb-x", "links": links,
+                "resource_status": "CREATE_IN_PROGRESS", "resource_status_reason": ""});
+            stack_event(&serde_json::from_value(event).unwrap())
+        };
+        let event = read("e1", "2026-11-28T06:47:05Z").unwrap();
+        assert_eq!(
+            (event.stack.as_str(), event.resource.as_str()),
+            ("k8s-cluster", "api_lb")
+        );
+        assert_eq!(event.physical_id.as_deref(), Some("k8s-cluster-api_lb-x"));
+        assert_eq!(event.reason, None);
+        assert_eq!(read("e1", "yesterday"), None);
+        assert_eq!(read(&"e".repeat(65), "2026-11-28T06:47:05Z"), None);
     }
 }

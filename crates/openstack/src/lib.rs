@@ -1,5 +1,6 @@
 //! Clients of the OpenStack services that Portico uses: Keystone's identity API v3, Magnum, and the
-//! parts of Nova, Neutron, Cinder, Octavia and Glance that show what a cluster needs and uses.
+//! parts of Nova, Neutron, Cinder, Octavia, Glance and Heat that show what a cluster needs, uses and is
+//! made of.
 //!
 //! A token is an argument of each call and never a client's state: one client serves all users.
 //! Portico's own token, for the few calls that a user's cannot make, belongs to a
@@ -18,6 +19,7 @@
 )]
 pub mod cinder;
 pub mod glance;
+pub mod heat;
 mod http;
 pub mod keystone;
 mod lenient;

@@ -62,11 +62,40 @@ pub trait ClusterJournal: Send + Sync {
         now: Timestamp,
     ) -> Result<bool, StoreError>;
 
+    /// Appends the events of another service that the journal does not have, in their order; returns how
+    /// many those are. Of several replicas that read the same event, one records it.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::append`]. None is appended then.
+    async fn append_events(
+        &self,
+        key: &JournalKey,
+        events: &[NewJournalEvent],
+        now: Timestamp,
+    ) -> Result<u32, StoreError>;
+
+    /// Returns the IDs of the events that were recorded last, the newest first.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn last_events(&self, key: &JournalKey, limit: u32) -> Result<Vec<String>, StoreError>;
+
     /// Returns entries with a sequence number lower than `before`, the newest first.
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
     async fn list(
+        &self,
+        key: &JournalKey,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError>;
+
+    /// Does the same without the events of other services, of which there can be many.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::list`].
+    async fn list_without_events(
         &self,
         key: &JournalKey,
         before: Option<i64>,
@@ -89,6 +118,8 @@ pub enum JournalSource {
     Request,
     /// A difference between two observations of the cluster.
     Observation,
+    /// An event of the cluster's stack in Heat.
+    Heat,
 }
 
 impl JournalSource {
@@ -97,6 +128,7 @@ impl JournalSource {
         match self {
             Self::Request => "request",
             Self::Observation => "observation",
+            Self::Heat => "heat",
         }
     }
 }
@@ -105,7 +137,7 @@ impl FromStr for JournalSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Request, Self::Observation]
+        [Self::Request, Self::Observation, Self::Heat]
             .into_iter()
             .find(|source| source.as_str() == text)
             .ok_or_else(|| format!("unknown source {text}"))
@@ -118,6 +150,14 @@ pub struct NewJournalEntry {
     pub source: JournalSource,
     /// JSON.
     pub content: String,
+}
+
+/// A new entry about an event of another service.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewJournalEvent {
+    /// The service's ID of the event.
+    pub id: String,
+    pub entry: NewJournalEntry,
 }
 
 /// A stored entry.

@@ -64,7 +64,7 @@ pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use cluster_journal::{
     ClusterJournal, JournalEntry, JournalHead, JournalKey, JournalSource, LastObservation,
-    MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry,
+    MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry, NewJournalEvent,
 };
 pub use cluster_protections::{ClusterProtection, ClusterProtections, ProtectedCluster};
 pub use config::StoreConfig;

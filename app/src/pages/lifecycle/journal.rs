@@ -46,8 +46,8 @@ pub fn Journal(cluster: Uuid) -> impl IntoView {
             title=TITLE
             crumbs
             actions
-            lede="Requests through Portico, and every difference that was observed in Magnum. The journal \
-                  remains when the cluster is deleted."
+            lede="Requests through Portico, every difference that was observed in Magnum, and the events of \
+                  the cluster's stack in Heat, if it has one. The journal remains when the cluster is deleted."
         />
         <Suspense fallback=|| view! { <SkeletonTable /> }>
             {move || Suspend::new(async move {

@@ -19,8 +19,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(3);
 /// Show the journal of a cluster: requests through Portico, and what was observed
 ///
 /// Portico keeps the journal, so this needs the session of `portico login`. That of a deleted cluster is
-/// named by the UUID. A change that no request explains was made outside of Portico. With -o json, each entry
-/// is one JSON object on one line.
+/// named by the UUID. A change that no request explains was made outside of Portico. Clusters of Magnum's Heat
+/// drivers have a stack, whose events are shown with their own times. With -o json, each entry is one JSON
+/// object on one line.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   portico cluster events shop --since 2h
@@ -50,6 +51,8 @@ pub enum EventSource {
     Request,
     /// What differs from the observation before
     Observation,
+    /// What the cluster's stack in Heat reports
+    Heat,
 }
 
 /// An entry of the journal, as the panel exports it.
@@ -70,12 +73,15 @@ impl TableRow for Entry {
         let source = match self.source {
             EventSource::Request => "request",
             EventSource::Observation => "observation",
+            EventSource::Heat => "heat",
         };
         // to the second, as Magnum has it
-        let second = Timestamp::from_second(self.time.as_second()).unwrap_or(self.time);
+        let time = self.at();
+        let second = Timestamp::from_second(time.as_second()).unwrap_or(time);
         let (user, event) = match self.source {
             EventSource::Request => (self.text("user_name"), self.request()),
             EventSource::Observation => (String::new(), self.observation()),
+            EventSource::Heat => (String::new(), self.stack_event()),
         };
         vec![second.to_string(), source.to_owned(), user, event]
     }
@@ -112,6 +118,26 @@ impl Entry {
             true => format!("first observation: {}", self.text("status")),
             false => texts.join("; "),
         }
+    }
+
+    /// Returns `kube_minions CREATE_FAILED: Resource CREATE failed: …`.
+    fn stack_event(&self) -> String {
+        let mut event = format!("{} {}", self.text("resource"), self.text("status"));
+        let reason = self.text("reason");
+        if !reason.is_empty() {
+            event.push_str(": ");
+            event.push_str(&reason);
+        }
+        event
+    }
+
+    /// Returns when it happened: an event of a stack is recorded later.
+    fn at(&self) -> Timestamp {
+        let of_event = match self.source {
+            EventSource::Heat => self.text("at").parse().ok(),
+            EventSource::Request | EventSource::Observation => None,
+        };
+        of_event.unwrap_or(self.time)
     }
 
     /// Returns what tells a request from others.
@@ -155,7 +181,7 @@ fn chosen(
     entries
         .into_iter()
         .filter(|entry| source.is_none_or(|source| entry.source == source))
-        .filter(|entry| since.is_none_or(|since| entry.time >= since))
+        .filter(|entry| since.is_none_or(|since| entry.at() >= since))
         .filter(|entry| !(entry.is_begin() && ended.contains(&entry.key())))
         .collect()
 }
@@ -214,6 +240,9 @@ pub async fn events(
                 name_templates(&mut row.content, &known);
             }
             names = Some(known);
+        }
+        if format == OutputFormat::Table {
+            rows.sort_by_key(Entry::at);
         }
         if is_first || !rows.is_empty() {
             let text = list(format, &rows)?;
@@ -290,6 +319,25 @@ mod tests {
             all[1].cells()[3],
             "Nodes of gpu: 1 to 2; Node group lab: 1 nodes to -"
         );
+    }
+
+    #[test]
+    fn an_event_of_a_stack_has_its_own_time() {
+        let event = json!({"sequence": 3, "time": "2026-11-28T03:10:00Z", "source": "heat", "hash": "h",
+            "content": {"id": "e", "at": "2026-11-28T03:00:05Z", "stack": "shop", "reason": "state changed",
+                        "resource": "kube_minions", "status": "CREATE_COMPLETE"}});
+        let all = read(&[observation(2, "2026-11-28T03:00:10Z"), event]);
+        let cells = all[1].cells();
+        let expected = [
+            "2026-11-28T03:00:05Z",
+            "heat",
+            "",
+            "kube_minions CREATE_COMPLETE: state changed",
+        ];
+        assert_eq!(cells, expected);
+        let since = "2026-11-28T03:00:07Z".parse().ok();
+        assert_eq!(chosen(all.clone(), None, since).len(), 1);
+        assert_eq!(chosen(all, Some(EventSource::Heat), None).len(), 1);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod failures;
 mod faults;
 mod files;
 mod gateway;
+mod heat;
 mod imported_cluster;
 mod local;
 mod node_groups;

@@ -1,7 +1,7 @@
 //! The panel in a user's browser: a session at the stack's gateway, and the panel's server functions with
 //! what its pages send.
 use crate::tenant::Tenant;
-use portico_domain::panel::lifecycle::EnrolmentOutcome;
+use portico_domain::panel::lifecycle::{ClusterJournal, EnrolmentOutcome};
 use portico_testkit::TestUser;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, RequestBuilder, Response, StatusCode};
@@ -100,6 +100,13 @@ impl Panel {
         let set = self.call("set_protection", &body).await;
         let set: Value = serde_json::from_str(&set).unwrap();
         assert_eq!(set["protected"].is_object(), is_on, "{set}");
+    }
+
+    /// Returns the first page of a cluster's journal.
+    pub async fn journal(&mut self, cluster: Uuid) -> ClusterJournal {
+        let body = json!({"cluster": cluster, "before": null});
+        let journal = self.call("journal", &body).await;
+        serde_json::from_str(&journal).unwrap()
     }
 
     /// Approves the command line that waits with a code.

@@ -1,10 +1,13 @@
-//! The journal of a cluster: what differs between two observations, and who requested it.
+//! The journal of a cluster: what differs between two observations, who requested it, and the events of its
+//! stack in Heat.
 //!
 //! The caller stores observations and entries (ADR 0025); here is what follows from them.
 mod attribution;
 mod observation;
+mod stack_event;
 mod template_names;
 
 pub use attribution::{Cause, Observed, Requested, Timeline, causes};
 pub use observation::{Difference, Observation, ObservedGroup};
+pub use stack_event::{StackEvent, new_events};
 pub use template_names::{TEMPLATE_FIELD, TemplateNames, UPGRADE_ACTION};

@@ -4,7 +4,8 @@
 //! dot; before that, and Octavia today, `{"faultcode", "faultstring"}`, whose text or whole may be a
 //! string of JSON (`{"error_message": "{…}"}`). Keystone's middleware in front of all:
 //! `{"error": {"code", "title", "message"}}`. Nova and Cinder: `{"badRequest": {"code", "message"}}`.
-//! Neutron: `{"NeutronError": {"type", "message", "detail"}}`.
+//! Neutron: `{"NeutronError": {"type", "message", "detail"}}`. Heat: `{"code", "title", "explanation",
+//! "error": {"type", "message", "traceback"}}`, whose title is the status in words.
 use super::microversion::VersionRange;
 use serde_json::{Map, Value};
 
@@ -52,7 +53,14 @@ pub(crate) fn read(body: &[u8]) -> Option<Fault> {
     let versions = body
         .get("errors")
         .and_then(|errors| versions(errors.get(0)?));
-    let message = text_in(&Value::Object(body), MAX_DEPTH).unwrap_or_default();
+    let of_heat = body
+        .get("error")
+        .filter(|_| body.contains_key("explanation"));
+    let message = match of_heat {
+        Some(error) => text_in(error, MAX_DEPTH),
+        None => text_in(&Value::Object(body), MAX_DEPTH),
+    };
+    let message = message.unwrap_or_default();
     Some(Fault {
         message: printable(&message),
         versions,
@@ -150,6 +158,13 @@ mod tests {
                 json!({"NeutronError": {"type": "OverQuota", "detail": "",
                     "message": "Quota exceeded for resources: ['port']."}}),
                 "Quota exceeded for resources: ['port'].",
+            ),
+            (
+                json!({"code": 404, "title": "Not Found",
+                    "explanation": "The resource could not be found.",
+                    "error": {"type": "EntityNotFound", "traceback": null,
+                        "message": "The Stack (x) could not be found."}}),
+                "The Stack (x) could not be found.",
             ),
             (
                 json!({"message": "No image found", "code": "404 Not Found"}),

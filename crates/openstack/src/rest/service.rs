@@ -11,17 +11,19 @@ pub enum Service {
     Cinder,
     Octavia,
     Glance,
+    Heat,
 }
 
 impl Service {
     /// Every service, for tables and tests.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Magnum,
         Self::Nova,
         Self::Neutron,
         Self::Cinder,
         Self::Octavia,
         Self::Glance,
+        Self::Heat,
     ];
 
     /// Returns the project's name of the service, in lower case, for metrics.
@@ -33,6 +35,7 @@ impl Service {
             Self::Cinder => "cinder",
             Self::Octavia => "octavia",
             Self::Glance => "glance",
+            Self::Heat => "heat",
         }
     }
 
@@ -51,6 +54,7 @@ impl Service {
             Self::Cinder => &["block-storage", "volumev3", "block-store"],
             Self::Octavia => &["load-balancer"],
             Self::Glance => &["image"],
+            Self::Heat => &["orchestration"],
         }
     }
 
@@ -68,6 +72,7 @@ impl Service {
             Self::Cinder => (&["v3"], format!("v3/{project_id}")),
             Self::Octavia => (&["v2", "v2.0"], "v2".to_owned()),
             Self::Glance => (&["v2"], "v2".to_owned()),
+            Self::Heat => (&["v1"], format!("v1/{project_id}")),
         };
         if !path.split('/').any(|segment| versions.contains(&segment)) {
             path = format!("{path}/{missing}");
@@ -86,6 +91,7 @@ impl Service {
             Self::Cinder => "block-storage/v3",
             Self::Octavia => "load-balancer/v2",
             Self::Glance => "image/v2",
+            Self::Heat => "orchestration/v1",
         }
     }
 
@@ -108,6 +114,7 @@ impl fmt::Display for Service {
             Self::Cinder => "Cinder",
             Self::Octavia => "Octavia",
             Self::Glance => "Glance",
+            Self::Heat => "Heat",
         })
     }
 }
@@ -142,6 +149,8 @@ mod tests {
                 "http://o/load-balancer/v2.0",
             ),
             (Service::Glance, "http://g:9292?x=1", "http://g:9292/v2"),
+            (Service::Heat, "http://h:8004", "http://h:8004/v1/p"),
+            (Service::Heat, "http://h:8004/v1/p", "http://h:8004/v1/p"),
         ] {
             let found = service.base(&endpoint.parse().unwrap(), "p");
             assert_eq!(found.as_str(), base, "{endpoint}");

@@ -2,6 +2,7 @@
 use super::RedisStore;
 use crate::cluster_journal::{
     ClusterJournal, JournalEntry, JournalHead, JournalKey, LastObservation, NewJournalEntry,
+    NewJournalEvent,
 };
 use crate::error::StoreError;
 use async_trait::async_trait;
@@ -40,7 +41,28 @@ impl ClusterJournal for RedisStore {
         Err(NEEDS_SQL)
     }
 
+    async fn append_events(
+        &self,
+        _: &JournalKey,
+        _: &[NewJournalEvent],
+        _: Timestamp,
+    ) -> Result<u32, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn last_events(&self, _: &JournalKey, _: u32) -> Result<Vec<String>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
     async fn list(
+        &self,
+        _: &JournalKey,
+        _: Option<i64>,
+        _: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+    async fn list_without_events(
         &self,
         _: &JournalKey,
         _: Option<i64>,

@@ -2,13 +2,14 @@
 use super::SqlStore;
 use crate::cluster_journal::{
     ClusterJournal, ENTRIES, HEADS, JournalEntry, JournalHead, JournalKey, LastObservation,
-    MAX_CONTENT_BYTES, MAX_ENTRIES, NewJournalEntry, RETENTION, digest,
+    MAX_CONTENT_BYTES, MAX_ENTRIES, NewJournalEntry, NewJournalEvent, RETENTION, digest,
 };
 use crate::error::StoreError;
 use crate::instrumented_pool::Transaction;
 use crate::row::Columns;
 use async_trait::async_trait;
 use jiff::Timestamp;
+use sqlx::any::AnyRow;
 
 #[async_trait]
 impl ClusterJournal for SqlStore {
@@ -20,7 +21,7 @@ impl ClusterJournal for SqlStore {
     ) -> Result<JournalHead, StoreError> {
         let mut transaction = self.pool.begin().await.map_err(failed_to_store())?;
         let head = lock(&mut transaction, key, now).await?;
-        let head = append(&mut transaction, key, &head, entry, now).await?;
+        let head = append(&mut transaction, key, &head, &New::of(entry), now).await?;
         transaction.commit().await.map_err(failed_to_store())?;
         Ok(head)
     }
@@ -78,10 +79,50 @@ impl ClusterJournal for SqlStore {
             return Ok(false);
         }
         if let Some(entry) = entry {
-            append(&mut transaction, key, &head, entry, now).await?;
+            append(&mut transaction, key, &head, &New::of(entry), now).await?;
         }
         transaction.commit().await.map_err(failed_to_store())?;
         Ok(true)
+    }
+
+    async fn append_events(
+        &self,
+        key: &JournalKey,
+        events: &[NewJournalEvent],
+        now: Timestamp,
+    ) -> Result<u32, StoreError> {
+        let mut transaction = self.pool.begin().await.map_err(failed_to_store())?;
+        let mut head = lock(&mut transaction, key, now).await?;
+        let mut appended = 0;
+        for event in events {
+            let new = New {
+                entry: &event.entry,
+                event_id: Some(&event.id),
+            };
+            let next = append(&mut transaction, key, &head, &new, now).await?;
+            appended += u32::from(next.sequence > head.sequence);
+            head = next;
+        }
+        transaction.commit().await.map_err(failed_to_store())?;
+        Ok(appended)
+    }
+
+    async fn last_events(&self, key: &JournalKey, limit: u32) -> Result<Vec<String>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT event_id FROM cluster_journal_entries
+             WHERE project_id = $1 AND cluster_id = $2 AND event_id IS NOT NULL
+             ORDER BY sequence DESC
+             LIMIT $3",
+        )
+        .bind(&key.project_id)
+        .bind(key.cluster.to_string())
+        .bind(i64::from(limit))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed_to_read())?;
+        rows.iter()
+            .map(|row| Columns::new(ENTRIES, row).text("event_id"))
+            .collect()
     }
 
     async fn list(
@@ -103,22 +144,63 @@ impl ClusterJournal for SqlStore {
         .bind(i64::from(limit))
         .fetch_all(&self.pool)
         .await
-        .map_err(StoreError::database("read the journal of a cluster"))?;
-        rows.iter()
-            .map(|row| {
-                let columns = Columns::new(ENTRIES, row);
-                let at = columns.integer("at_millis")?;
-                Ok(JournalEntry {
-                    sequence: columns.integer("sequence")?,
-                    at: Timestamp::from_millisecond(at)
-                        .map_err(|error| columns.corrupt("at_millis", error))?,
-                    source: columns.parsed("source")?,
-                    content: columns.text("content")?,
-                    hash: columns.text("hash")?,
-                })
-            })
-            .collect()
+        .map_err(failed_to_read())?;
+        rows.iter().map(entry).collect()
     }
+
+    async fn list_without_events(
+        &self,
+        key: &JournalKey,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT sequence, at_millis, source, content, hash
+             FROM cluster_journal_entries
+             WHERE project_id = $1 AND cluster_id = $2 AND sequence < $3 AND event_id IS NULL
+             ORDER BY sequence DESC
+             LIMIT $4",
+        )
+        .bind(&key.project_id)
+        .bind(key.cluster.to_string())
+        .bind(before.unwrap_or(i64::MAX))
+        .bind(i64::from(limit))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed_to_read())?;
+        rows.iter().map(entry).collect()
+    }
+}
+
+/// An entry to append, with the ID of the event that it is about.
+struct New<'a> {
+    entry: &'a NewJournalEntry,
+    event_id: Option<&'a str>,
+}
+
+impl<'a> New<'a> {
+    fn of(entry: &'a NewJournalEntry) -> Self {
+        Self {
+            entry,
+            event_id: None,
+        }
+    }
+}
+
+fn entry(row: &AnyRow) -> Result<JournalEntry, StoreError> {
+    let columns = Columns::new(ENTRIES, row);
+    let at = columns.integer("at_millis")?;
+    Ok(JournalEntry {
+        sequence: columns.integer("sequence")?,
+        at: Timestamp::from_millisecond(at).map_err(|error| columns.corrupt("at_millis", error))?,
+        source: columns.parsed("source")?,
+        content: columns.text("content")?,
+        hash: columns.text("hash")?,
+    })
+}
+
+fn failed_to_read() -> impl FnOnce(sqlx::Error) -> StoreError {
+    StoreError::database("read the journal of a cluster")
 }
 
 fn failed_to_store() -> impl FnOnce(sqlx::Error) -> StoreError {
@@ -160,14 +242,16 @@ async fn lock(
     })
 }
 
-/// Appends an entry after a head that is locked, and deletes the oldest one of a full journal.
+/// Appends an entry after a head that is locked, and deletes the oldest one of a full journal. Returns the
+/// same head if the journal has the event.
 async fn append(
     transaction: &mut Transaction,
     key: &JournalKey,
     head: &JournalHead,
-    entry: &NewJournalEntry,
+    new: &New<'_>,
     now: Timestamp,
 ) -> Result<JournalHead, StoreError> {
+    let entry = new.entry;
     if entry.content.len() > MAX_CONTENT_BYTES {
         return Err(StoreError::JournalEntryTooLarge {
             bytes: entry.content.len(),
@@ -177,10 +261,11 @@ async fn append(
     let sequence = head.sequence + 1;
     let at_millis = now.as_millisecond();
     let hash = digest(&head.hash, key, sequence, at_millis, entry);
-    sqlx::query(
+    let inserted = sqlx::query(
         "INSERT INTO cluster_journal_entries
-             (project_id, cluster_id, sequence, at_millis, source, content, hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+             (project_id, cluster_id, sequence, at_millis, source, content, hash, event_id)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (project_id, cluster_id, event_id) DO NOTHING",
     )
     .bind(&key.project_id)
     .bind(key.cluster.to_string())
@@ -189,9 +274,13 @@ async fn append(
     .bind(entry.source.as_str())
     .bind(entry.content.as_str())
     .bind(hash.as_str())
+    .bind(new.event_id)
     .execute(&mut **transaction)
     .await
     .map_err(failed_to_store())?;
+    if inserted.rows_affected() == 0 {
+        return Ok(head.clone());
+    }
     sqlx::query(
         "UPDATE cluster_journal_heads SET sequence = $3, hash = $4
          WHERE project_id = $1 AND cluster_id = $2",

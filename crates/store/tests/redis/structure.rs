@@ -320,7 +320,7 @@ async fn creations_of_clusters_need_a_sql_database() {
 
 #[tokio::test]
 async fn journals_of_clusters_need_a_sql_database() {
-    use crate::suite::cluster_journal::{key, request};
+    use crate::suite::cluster_journal::{event, key, request};
     use portico_store::StoreError;
     let database = super::database().await;
     let journal = database.store.cluster_journal();
@@ -332,6 +332,11 @@ async fn journals_of_clusters_need_a_sql_database() {
     assert!(matches!(error, StoreError::NeedsSql { .. }), "{error}");
     assert!(journal.last_observation(&key(1)).await.is_err());
     assert!(journal.list(&key(1), None, 10).await.is_err());
+    let appended = journal.append_events(&key(1), &[event("a")], now).await;
+    assert!(appended.is_err());
+    assert!(journal.last_events(&key(1), 10).await.is_err());
+    let others = journal.list_without_events(&key(1), None, 10).await;
+    assert!(others.is_err());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use super::Database;
 use super::fixtures::at;
-use portico_store::{JournalKey, JournalSource, NewJournalEntry, StoreError};
+use portico_store::{JournalKey, JournalSource, NewJournalEntry, NewJournalEvent, StoreError};
 use uuid::Uuid;
 
 pub fn key(cluster: u128) -> JournalKey {
@@ -21,6 +21,16 @@ fn observation(content: &str) -> NewJournalEntry {
     NewJournalEntry {
         source: JournalSource::Observation,
         ..request(content)
+    }
+}
+
+pub fn event(id: &str) -> NewJournalEvent {
+    NewJournalEvent {
+        id: id.to_owned(),
+        entry: NewJournalEntry {
+            source: JournalSource::Heat,
+            ..request(id)
+        },
     }
 }
 
@@ -113,6 +123,44 @@ pub async fn of_two_replicas_one_records_a_difference(database: &Database) {
     assert_eq!(entries.len(), 1);
     let last = journal.last_observation(&key(1)).await.unwrap().unwrap();
     assert_eq!((last.content.as_str(), last.revision), ("b", 2));
+}
+
+pub async fn an_event_that_several_replicas_read_is_recorded_once(database: &Database) {
+    let journal = database.store.cluster_journal();
+    journal.append(&key(1), &request("1"), at(0)).await.unwrap();
+    let other = database.with_keys(&[1]).await;
+    let of_other = other.cluster_journal();
+    let key_of_both = key(1);
+    let (few, all) = ([event("a"), event("b")], ["a", "b", "c"].map(event));
+    let (one, two) = futures::join!(
+        journal.append_events(&key_of_both, &few, at(1)),
+        of_other.append_events(&key_of_both, &all, at(1)),
+    );
+    assert_eq!(one.unwrap() + two.unwrap(), 3);
+    let again = journal.append_events(&key(1), &all, at(2)).await.unwrap();
+    assert_eq!(again, 0);
+    // another cluster has events with the same IDs
+    assert_eq!(
+        journal.append_events(&key(2), &few, at(2)).await.unwrap(),
+        2
+    );
+    journal.append(&key(1), &request("2"), at(3)).await.unwrap();
+    let mut entries = journal.list(&key(1), None, 10).await.unwrap();
+    entries.reverse();
+    let mut previous = String::new();
+    for (sequence, entry) in (1..).zip(&entries) {
+        assert_eq!(entry.sequence, sequence);
+        assert!(entry.follows(&key(1), &previous), "{entry:?}");
+        previous.clone_from(&entry.hash);
+    }
+    assert_eq!(entries.len(), 5);
+    let last = journal.last_events(&key(1), 2).await.unwrap();
+    assert_eq!(last, ["c", "b"]);
+    let others = journal.list_without_events(&key(1), None, 10).await;
+    let others: Vec<_> = others.unwrap().into_iter().map(|one| one.content).collect();
+    assert_eq!(others, ["2", "1"]);
+    let older = journal.list_without_events(&key(1), Some(5), 10).await;
+    assert_eq!(older.unwrap().len(), 1);
 }
 
 pub async fn an_entry_that_is_too_large_is_refused(database: &Database) {

@@ -6,7 +6,12 @@ mod tests;
 
 pub use state::View;
 
-use super::{attempts::Attempts, durations::Durations, journal::Journal, viewer::Viewer};
+use super::{
+    attempts::Attempts,
+    durations::Durations,
+    journal::{Journal, StackEvents},
+    viewer::Viewer,
+};
 use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
@@ -33,6 +38,7 @@ struct Shared {
     attempts: Arc<dyn Attempts>,
     durations: Durations,
     journal: Journal,
+    stack_events: StackEvents,
     second: Duration,
 }
 
@@ -65,10 +71,12 @@ impl Feeds {
     }
 
     fn with_second(clients: Clients, attempts: Arc<dyn Attempts>, second: Duration) -> Self {
+        let journal = Journal::new(attempts.store());
         Self {
             shared: Arc::new(Shared {
+                stack_events: StackEvents::new(clients.heat.clone(), journal.clone()),
                 clients,
-                journal: Journal::new(attempts.store()),
+                journal,
                 attempts,
                 durations: Durations::default(),
                 second,
@@ -110,6 +118,11 @@ impl Feeds {
     /// Returns the journals, to which the pollers write.
     pub fn journal(&self) -> &Journal {
         &self.shared.journal
+    }
+
+    /// Returns the events of stacks, which are read into the journals.
+    pub fn stack_events(&self) -> &StackEvents {
+        &self.shared.stack_events
     }
 
     async fn feed(&self, viewer: &Viewer, cluster: Uuid) -> Arc<Feed> {

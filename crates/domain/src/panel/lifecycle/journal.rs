@@ -51,19 +51,27 @@ pub enum JournalSource {
     Request,
     /// A difference between two observations of the cluster in Magnum.
     Observation,
+    /// An event of the cluster's stack in Heat.
+    Heat,
     /// An event of a node in Kubernetes.
     Kubernetes,
 }
 
 impl JournalSource {
     /// Every source.
-    pub const ALL: [Self; 3] = [Self::Request, Self::Observation, Self::Kubernetes];
+    pub const ALL: [Self; 4] = [
+        Self::Request,
+        Self::Observation,
+        Self::Heat,
+        Self::Kubernetes,
+    ];
 
     /// Returns the source in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Request => "Requests through Portico",
             Self::Observation => "Changes in Magnum",
+            Self::Heat => "Events of Heat",
             Self::Kubernetes => "Events of nodes",
         }
     }

@@ -7,6 +7,7 @@ from oslo_utils import uuidutils
 
 from simulated import operations
 from simulated.driver import SimulatedDriver
+from simulated.labels import Labels
 
 RESOURCES = {
     "credential": "trust",
@@ -18,7 +19,7 @@ RESOURCES = {
 
 class Driver(SimulatedDriver):
     def new_stack_id(self, cluster):
-        return uuidutils.generate_uuid()
+        return Labels(cluster).get("sim_stack") or uuidutils.generate_uuid()
 
     def upgrade_cluster(self, *arguments, **more):
         raise exception.NotSupported("Upgrading a cluster is not supported by this driver.")

@@ -10,6 +10,7 @@ sim_script     JSON: [{"after": 3, "infrastructure": "Waiting on ..."}, {"after"
                of node groups, and the address, at seconds after the start of an operation, until its end
 sim_health     none: no health is reported; manual: what a client has set remains
 sim_api        the api_address to report
+sim_stack      the UUID of a Heat stack that a test has made, whose events belong to the cluster; k8s_sim_heat only
 sim_workload   what Services and claims in the cluster have made by then: lbs,volumes
 sim_leave      what a deletion leaves, whatever the driver would do: lbs,volumes
 """

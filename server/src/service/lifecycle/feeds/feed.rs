@@ -202,10 +202,13 @@ impl Feed {
             Ok(cluster) if self.is_of_project(&cluster) => {
                 let (seen, details) = self.details(token, cluster).await;
                 let observation = observation(&seen, &details);
+                let stack = seen.cluster.backend_id().map(str::to_owned);
                 self.observe(seen, details, now);
                 count("ok");
-                let journal = &self.shared.journal;
-                journal.observe(&self.key(), observation, now).await;
+                let (key, is_busy) = (self.key(), observation.is_busy());
+                self.shared.journal.observe(&key, observation, now).await;
+                let events = &self.shared.stack_events;
+                events.follow(token, &key, stack.as_deref(), is_busy).await;
                 return Ok(());
             }
             Ok(_) => not_found(),
@@ -217,6 +220,9 @@ impl Feed {
         if error.is_not_found() && self.state.lock().is_gone() {
             let journal = &self.shared.journal;
             journal.observe_gone(&self.key(), now).await;
+            let stack = self.state.lock().backend_id();
+            let events = &self.shared.stack_events;
+            events.finish(token, &self.key(), stack.as_deref());
         }
         Err(error)
     }

@@ -238,6 +238,12 @@ impl State {
         self.is_gone
     }
 
+    /// Returns the driver's ID of the cluster that Magnum has shown last.
+    pub fn backend_id(&self) -> Option<String> {
+        let seen = self.seen.as_ref()?;
+        seen.cluster.backend_id().map(str::to_owned)
+    }
+
     /// Notes that Magnum refuses the token that was used. Each viewer is confirmed again then, with the
     /// own token.
     pub fn refuse(&mut self) {

@@ -39,7 +39,8 @@ async fn read(store: &Store, key: &JournalKey) -> HealthHistory {
     let mut history = HealthHistory::default();
     let mut before = None;
     for _ in 0..MAX_READS {
-        let list = store.cluster_journal().list(key, before, BATCH).await;
+        let journal = store.cluster_journal();
+        let list = journal.list_without_events(key, before, BATCH).await;
         let entries = match list {
             Ok(entries) => entries,
             Err(error) => {

@@ -1,10 +1,13 @@
-//! The journals of clusters (ADR 0025): what was requested through Portico, and what was observed.
+//! The journals of clusters (ADR 0025): what was requested through Portico, what was observed,
+//! and the events of the cluster's stack in Heat.
 mod content;
+mod event_rows;
 mod health;
 mod page;
 mod record;
 mod requests;
 mod rows;
+mod stack_events;
 mod template_names;
 #[cfg(test)]
 mod tests;
@@ -14,4 +17,5 @@ pub use health::health_history;
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
 pub use requests::requests;
+pub use stack_events::StackEvents;
 pub use template_names::{NamesByViewer, names_by_viewer};

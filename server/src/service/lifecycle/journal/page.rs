@@ -1,8 +1,8 @@
 //! Reads the journal of a cluster.
-use super::{
-    rows::{self, Read},
-    template_names::template_names,
-};
+use super::event_rows;
+use super::rows::{self, Read};
+use super::stack_events::refresh;
+use super::template_names::template_names;
 use crate::{
     caller::Caller,
     kube::{ClusterSnapshot, events},
@@ -22,13 +22,14 @@ use uuid::Uuid;
 
 /// Number of entries of a page.
 const PAGE: u32 = 100;
-/// Further entries that are read to find the request that a difference of the page follows from.
+/// Older requests and observations that are read to find the request that a difference of the page follows
+/// from.
 const CONTEXT: u32 = 20;
 /// Maximum number of entries that are read at once for a file.
 const BATCH: u32 = 500;
 
-/// Returns the entries before a sequence number, the newest first, with events of the cluster's nodes on
-/// the first page.
+/// Returns the entries before a sequence number, the newest first, on the first page with events of the
+/// cluster's nodes, and with new events of its stack.
 ///
 /// # Errors
 /// `NotPermitted` if Magnum's policy does not show the project's clusters to the caller; `Unavailable` if
@@ -40,31 +41,42 @@ pub async fn journal(
     cluster: Uuid,
     before: Option<i64>,
 ) -> Result<ClusterJournal, ServiceError> {
-    let (store, key, viewer) = open(services, caller, cluster).await?;
-    let list = store
-        .cluster_journal()
-        .list(&key, before, PAGE + CONTEXT)
-        .await;
+    let (access, store, key, viewer) = open(services, caller, cluster).await?;
+    let mut gaps = Vec::new();
+    if before.is_none() {
+        gaps.extend(refresh(access, &viewer, &key).await);
+    }
+    let journal = store.cluster_journal();
+    // one more, by which the oldest of the page is checked
+    let list = journal.list(&key, before, PAGE + 1).await;
     let entries = list.map_err(|error| unreadable(&error))?;
-    let templates = template_names(services.magnum()?, &viewer, &entries).await;
+    let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
+    let context = match entries.get(limit) {
+        Some(beyond) => {
+            let before = Some(beyond.sequence);
+            let list = journal.list_without_events(&key, before, CONTEXT).await;
+            list.map_err(|error| unreadable(&error))?
+        }
+        None => Vec::new(),
+    };
+    let templates = template_names(access, &viewer, &entries).await;
     let read = Read {
         key: &key,
         entries: &entries,
+        context: &context,
         viewer_id: &viewer.user_id,
         templates: &templates,
     };
-    let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
     let mut shown = rows::of(&read, limit);
-    let mut gaps = Vec::new();
     if before.is_none() {
         match of_nodes(services, clusters, caller, cluster).await {
             Ok(events) => shown.rows.extend(events),
             Err(Some(gap)) => gaps.push(gap),
             Err(None) => {}
         }
-        shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     }
-    // the entries beyond the page are its context only
+    // an event is recorded after it has happened
+    shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     let oldest = entries.get(limit.saturating_sub(1));
     let has_more = entries.len() > limit;
     Ok(ClusterJournal {
@@ -86,7 +98,9 @@ pub async fn export(
     cluster: Uuid,
     after: Option<i64>,
 ) -> Result<String, ServiceError> {
-    let (store, key, _) = open(services, caller, cluster).await?;
+    let (access, store, key, viewer) = open(services, caller, cluster).await?;
+    // what is missing is read the next time
+    let _ = refresh(access, &viewer, &key).await;
     let mut lines = Vec::new();
     let mut before = None;
     loop {
@@ -120,13 +134,13 @@ fn line(entry: &JournalEntry) -> String {
     format!("{line}\n")
 }
 
-/// Returns the store, the journal's key, and the viewer who may read it. It is that of the cluster in the
+/// Returns the access, the store, the journal's key, and the viewer who may read it. It is that of the cluster in the
 /// caller's project, so a cluster of another project has none.
-async fn open(
-    services: &Services,
+async fn open<'a>(
+    services: &'a Services,
     caller: &Caller,
     cluster: Uuid,
-) -> Result<(Store, JournalKey, Viewer), ServiceError> {
+) -> Result<(&'a MagnumAccess, Store, JournalKey, Viewer), ServiceError> {
     let access: &MagnumAccess = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     if let Some(refusal) = viewer.refusal(Call::ShowCluster, None) {
@@ -139,7 +153,7 @@ async fn open(
         project_id: viewer.project_id().to_owned(),
         cluster,
     };
-    Ok((store.clone(), key, viewer))
+    Ok((access, store.clone(), key, viewer))
 }
 
 /// Returns that there are no journals.
@@ -178,6 +192,6 @@ async fn of_nodes(
     let now = Timestamp::now();
     Ok(events
         .into_iter()
-        .map(|(node, event)| rows::of_event(node, event, now))
+        .map(|(node, event)| event_rows::of_node(node, event, now))
         .collect())
 }

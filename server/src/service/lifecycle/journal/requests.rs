@@ -33,7 +33,8 @@ pub async fn requests(
         project_id: viewer.project_id().to_owned(),
         cluster,
     };
-    let list = store.cluster_journal().list(&key, None, MAX_ENTRIES).await;
+    let journal = store.cluster_journal();
+    let list = journal.list_without_events(&key, None, MAX_ENTRIES).await;
     let entries = list.map_err(|error| unreadable(&error))?;
     Ok(of(&entries, action, except))
 }

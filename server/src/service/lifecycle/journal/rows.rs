@@ -1,17 +1,19 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
+use super::event_rows::of_stack;
 use crate::service::lifecycle::{
     nodes::{self, Replacement},
     words,
 };
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::{
-    EventRow, Health,
+    Health,
     lifecycle::{JournalRow, JournalSource as Source},
 };
 use portico_lifecycle::{
     journal::{
-        Cause, Difference, Observed, Requested, TemplateNames, Timeline, UPGRADE_ACTION, causes,
+        Cause, Difference, Observed, Requested, StackEvent, TemplateNames, Timeline,
+        UPGRADE_ACTION, causes,
     },
     status::Status,
 };
@@ -24,7 +26,10 @@ const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
 /// Entries of one journal, the newest first.
 pub struct Read<'a> {
     pub key: &'a JournalKey,
+    /// Without gaps.
     pub entries: &'a [JournalEntry],
+    /// Older requests and observations, from which the entries may follow.
+    pub context: &'a [JournalEntry],
     pub viewer_id: &'a str,
     pub templates: &'a TemplateNames,
 }
@@ -41,13 +46,15 @@ pub struct Shown {
 enum Content {
     Request(RequestContent),
     Observation(ObservationContent),
+    Stack(StackEvent),
     Unreadable,
 }
 
 /// Returns the newest `limit` entries as rows; the others are only looked at.
 pub fn of(read: &Read<'_>, limit: usize) -> Shown {
-    let contents: Vec<Content> = read.entries.iter().rev().map(content).collect();
-    let entries: Vec<&JournalEntry> = read.entries.iter().rev().collect();
+    let entries = read.entries.iter().chain(read.context).rev();
+    let entries: Vec<&JournalEntry> = entries.collect();
+    let contents: Vec<Content> = entries.iter().map(|entry| content(entry)).collect();
     let ended: HashSet<(&str, &str)> = contents.iter().filter_map(ended).collect();
     let timeline: Vec<Timeline> = entries
         .iter()
@@ -68,6 +75,7 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
                 };
                 of_observation(entry, observation, (cause, request), read)
             }
+            Content::Stack(event) => of_stack(entry.sequence, event),
             Content::Unreadable => unreadable(entry),
         };
         rows.push((entry.sequence, row));
@@ -95,6 +103,9 @@ fn content(entry: &JournalEntry) -> Content {
         }
         JournalSource::Observation => {
             serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Observation)
+        }
+        JournalSource::Heat => {
+            serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Stack)
         }
     }
 }
@@ -129,7 +140,8 @@ fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str
             let may_have_effect = request.outcome.may_have_effect() && changes_magnum(request);
             requested(may_have_effect && !is_superseded(request, ended))
         }
-        Content::Unreadable => requested(false),
+        // they explain no difference
+        Content::Stack(_) | Content::Unreadable => requested(false),
         Content::Observation(observation) => Timeline::Observed(Observed {
             at: entry.at,
             since: observation
@@ -315,6 +327,7 @@ fn unreadable(entry: &JournalEntry) -> JournalRow {
         source: match entry.source {
             JournalSource::Request => Source::Request,
             JournalSource::Observation => Source::Observation,
+            JournalSource::Heat => Source::Heat,
         },
         title: "Written by another version of Portico".to_owned(),
         lines: vec![entry.content.clone()],
@@ -323,32 +336,6 @@ fn unreadable(entry: &JournalEntry) -> JournalRow {
         reason: None,
         status: "Not known".to_owned(),
         health: Health::Unknown,
-        request_id: None,
-    }
-}
-
-/// Returns an event of a node.
-pub fn of_event(node: String, event: EventRow, now: Timestamp) -> JournalRow {
-    let at = event.last_seen.unwrap_or(now.as_second());
-    JournalRow {
-        id: format!("k{at}-{node}-{}", event.reason),
-        at,
-        since: None,
-        source: Source::Kubernetes,
-        title: format!("Node {node}: {}", event.reason),
-        lines: Some(event.message)
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect(),
-        by: event.source,
-        is_outside: false,
-        reason: None,
-        status: event.kind.clone(),
-        health: if event.kind == "Warning" {
-            Health::Warning
-        } else {
-            Health::Ok
-        },
         request_id: None,
     }
 }

@@ -3,7 +3,7 @@ use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::rows::{self, Read, Shown};
 use jiff::Timestamp;
 use portico_domain::panel::lifecycle::JournalRow;
-use portico_lifecycle::journal::{Difference, TemplateNames};
+use portico_lifecycle::journal::{Difference, StackEvent, TemplateNames};
 use portico_store::{JournalEntry, JournalKey, JournalSource, KeyRing, NewJournalEntry, Store};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -87,6 +87,7 @@ impl Written {
         let read = Read {
             key: &self.key,
             entries,
+            context: &[],
             viewer_id,
             templates: &self.templates,
         };
@@ -176,6 +177,7 @@ fn rows_of(entries: &[JournalEntry], templates: &TemplateNames) -> Vec<JournalRo
     let read = Read {
         key: &key,
         entries,
+        context: &[],
         viewer_id: "ada",
         templates,
     };
@@ -223,4 +225,46 @@ fn an_upgrade_shows_the_names_of_templates_that_are_known() {
     let rows = rows_of(&entries, &TemplateNames::default());
     assert_eq!(rows[0].lines, [format!("Template: {old} → {new}")]);
     assert_eq!(rows[1].title, format!("Upgrade to {new}"));
+}
+
+#[tokio::test]
+async fn events_of_heat_are_rows_and_hide_no_request_from_what_it_explains() {
+    let written = Written::new().await;
+    written.observation(0, "CREATE_COMPLETE", None).await;
+    written.request(10, RequestOutcome::Accepted).await;
+    let event = StackEvent {
+        id: "e1".to_owned(),
+        at: at(5),
+        stack: "k8s-cluster".to_owned(),
+        resource: "kube_minions".to_owned(),
+        physical_id: None,
+        status: "UPDATE_IN_PROGRESS".to_owned(),
+        reason: None,
+    };
+    written.add(11, JournalSource::Heat, &event).await;
+    let difference = Some(("State", true));
+    written
+        .observation(12, "UPDATE_IN_PROGRESS", difference)
+        .await;
+    let entries = written.entries().await;
+    let shown = written.shown(&entries, "ada-id");
+    let by: Vec<_> = shown.rows.iter().map(|row| row.by.as_str()).collect();
+    assert_eq!(
+        by,
+        ["Requested by ada (you)", "Heat", "ada (you)", "Magnum"]
+    );
+    assert_eq!(shown.rows[1].title, "kube_minions");
+    // recorded later than it happened
+    assert_eq!(shown.rows[1].at, at(5).as_second());
+    // the request is older than the page
+    let read = Read {
+        key: &written.key,
+        entries: &entries[..2],
+        context: &entries[2..],
+        viewer_id: "ada-id",
+        templates: &written.templates,
+    };
+    let shown = rows::of(&read, 2);
+    assert_eq!((shown.rows.len(), shown.changed), (2, None));
+    assert_eq!(shown.rows[0].by, "Requested by ada (you)");
 }

@@ -1,0 +1,2 @@
+DROP INDEX cluster_journal_entries_by_event;
+ALTER TABLE cluster_journal_entries DROP COLUMN event_id;

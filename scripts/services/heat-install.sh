@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# heat-install.sh: Heat from PyPI into a virtual environment in the cache, versions pinned.
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
+
+requirements=$root/scripts/services/heat-requirements.txt
+venv=$cache/heat/venv
+stamp=$cache/heat/installed
+
+mkdir -p "$cache/heat"
+exec 9> "$cache/heat/lock"
+flock 9
+! cmp -s "$requirements" "$stamp" || exit 0
+
+rm -rf "$venv" "$stamp"
+python3 -m venv "$venv"
+"$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$requirements"
+cp "$requirements" "$stamp"
