@@ -11,6 +11,7 @@ pub mod explanation;
 pub mod items;
 pub mod mapping;
 pub mod nodes;
+pub mod observation;
 pub mod steps;
 pub mod target;
 pub mod templates;

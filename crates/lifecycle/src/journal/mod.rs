@@ -8,6 +8,6 @@ mod stack_event;
 mod template_names;
 
 pub use attribution::{Cause, Observed, Requested, Timeline, causes};
-pub use observation::{Difference, Observation, ObservedGroup};
+pub use observation::{Difference, Facts, OWNER_FIELD, Observation, ObservedGroup};
 pub use stack_event::{StackEvent, new_events};
 pub use template_names::{TEMPLATE_FIELD, TemplateNames, UPGRADE_ACTION};

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::lifecycle::PlannedStep;
 use portico_lifecycle::{
     driver::{Cloud, Family},
+    journal::ObservedGroup,
     model::{Cluster, NodeGroup},
     progress::Followed,
 };
@@ -12,7 +13,7 @@ use portico_openstack::{
     rest::{Error, ScopedToken},
 };
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -53,6 +54,8 @@ pub struct View {
 pub(super) struct Details {
     /// `None`: not read, or not completely.
     pub groups: Option<Vec<NodeGroup>>,
+    /// The same for the journal.
+    pub observed: Option<BTreeMap<String, ObservedGroup>>,
     pub remaining: Option<Vec<PlannedStep>>,
     pub cloud: Option<Cloud>,
 }

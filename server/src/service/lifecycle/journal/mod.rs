@@ -11,6 +11,7 @@ mod stack_events;
 mod template_names;
 #[cfg(test)]
 mod tests;
+mod user_names;
 
 pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;

@@ -1,6 +1,7 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::event_rows::of_stack;
+use super::user_names::UserNames;
 use crate::service::lifecycle::{
     nodes::{self, Replacement},
     words,
@@ -62,6 +63,8 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
         .map(|(entry, content)| timeline(entry, content, &ended))
         .collect();
     let causes = causes(&timeline);
+    let requests = contents.iter().filter_map(request);
+    let users = UserNames::of(requests, read.viewer_id);
     let mut rows = Vec::new();
     for (index, (entry, content)) in entries.iter().zip(&contents).enumerate() {
         let row = match content {
@@ -69,11 +72,11 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
             Content::Request(request) => of_request(entry, request, read),
             Content::Observation(observation) => {
                 let cause = causes.get(index).copied().flatten();
-                let request = match cause {
-                    Some(Cause::Request(index)) => contents.get(index),
+                let caused = match cause {
+                    Some(Cause::Request(index)) => contents.get(index).and_then(request),
                     _ => None,
                 };
-                of_observation(entry, observation, (cause, request), read)
+                of_observation(entry, observation, (cause, caused), (read, &users))
             }
             Content::Stack(event) => of_stack(entry.sequence, event),
             Content::Unreadable => unreadable(entry),
@@ -107,6 +110,13 @@ fn content(entry: &JournalEntry) -> Content {
         JournalSource::Heat => {
             serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Stack)
         }
+    }
+}
+
+fn request(content: &Content) -> Option<&RequestContent> {
+    match content {
+        Content::Request(request) => Some(request),
+        _ => None,
     }
 }
 
@@ -256,8 +266,8 @@ fn title(request: &RequestContent, templates: &TemplateNames) -> String {
 fn of_observation(
     entry: &JournalEntry,
     observation: &ObservationContent,
-    (cause, request): (Option<Cause>, Option<&Content>),
-    read: &Read<'_>,
+    (cause, request): (Option<Cause>, Option<&RequestContent>),
+    (read, users): (&Read<'_>, &UserNames<'_>),
 ) -> JournalRow {
     let status = Status::parse(&observation.status);
     let differences = &observation.differences;
@@ -267,11 +277,13 @@ fn of_observation(
         Some(_) if of_state => words::state(&status),
         Some(first) => format!("{} changed", first.field),
     };
+    // addresses and other facts follow from the number of nodes
     let is_sizes_only = differences
         .iter()
+        .filter(|one| one.is_requested)
         .all(|one| one.field.starts_with("Nodes of "));
     let by = match (cause, request) {
-        (Some(Cause::Request(_)), Some(Content::Request(request))) => {
+        (Some(Cause::Request(_)), Some(request)) => {
             format!("Requested by {}", user(request, read.viewer_id))
         }
         (Some(Cause::Outside), _) if is_sizes_only => {
@@ -283,6 +295,11 @@ fn of_observation(
     let since = observation
         .since
         .and_then(|since| Timestamp::from_second(since).ok());
+    let omitted = match observation.omitted {
+        0 => None,
+        1 => Some("One further difference is not shown.".to_owned()),
+        number => Some(format!("{number} further differences are not shown.")),
+    };
     let is_range = since.is_some_and(|since| entry.at.duration_since(since) > MAX_EXACT);
     JournalRow {
         id: format!("p{}", entry.sequence),
@@ -292,7 +309,9 @@ fn of_observation(
         title,
         lines: differences
             .iter()
-            .map(|difference| line(&read.templates.named(difference.clone())))
+            .map(|difference| users.named(read.templates.named(difference.clone())))
+            .map(|difference| line(&difference))
+            .chain(omitted)
             .collect(),
         by,
         is_outside: cause == Some(Cause::Outside),
