@@ -28,6 +28,7 @@ mod local;
 mod node_groups;
 mod nodes;
 mod outages;
+mod outside_changes;
 mod panel;
 mod preconfigure;
 mod rights;

@@ -102,6 +102,12 @@ impl Panel {
         assert_eq!(set["protected"].is_object(), is_on, "{set}");
     }
 
+    /// Looks at a cluster, so that it is followed.
+    pub async fn look(&mut self, cluster: Uuid) {
+        self.call("progress", &json!({"cluster": cluster, "version": null}))
+            .await;
+    }
+
     /// Returns the first page of a cluster's journal.
     pub async fn journal(&mut self, cluster: Uuid) -> ClusterJournal {
         let body = json!({"cluster": cluster, "before": null});
