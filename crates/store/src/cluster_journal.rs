@@ -74,11 +74,58 @@ pub trait ClusterJournal: Send + Sync {
         now: Timestamp,
     ) -> Result<u32, StoreError>;
 
-    /// Returns the IDs of the events that were recorded last, the newest first.
+    /// Returns the IDs of the events of a source that were recorded last, the newest first.
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
-    async fn last_events(&self, key: &JournalKey, limit: u32) -> Result<Vec<String>, StoreError>;
+    async fn last_events(
+        &self,
+        key: &JournalKey,
+        source: JournalSource,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// Returns how many events of a source were recorded from a time on.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn count_events(
+        &self,
+        key: &JournalKey,
+        source: JournalSource,
+        since: Timestamp,
+    ) -> Result<u32, StoreError>;
+
+    /// Returns the nodes of a cluster at the last look, as JSON.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn last_nodes(&self, key: &JournalKey) -> Result<Option<LastObservation>, StoreError>;
+
+    /// Does the same as [`ClusterJournal::observe`] with the nodes, which have a revision of their own.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::append`].
+    async fn observe_nodes(
+        &self,
+        key: &JournalKey,
+        expected: i64,
+        nodes: &str,
+        events: &[NewJournalEvent],
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns events of a source with a sequence number lower than `before`, the newest first.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::list`].
+    async fn list_events(
+        &self,
+        key: &JournalKey,
+        source: JournalSource,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError>;
 
     /// Returns entries with a sequence number lower than `before`, the newest first.
     ///
@@ -120,6 +167,8 @@ pub enum JournalSource {
     Observation,
     /// An event of the cluster's stack in Heat.
     Heat,
+    /// What happened to a node, as Kubernetes reports it.
+    Kubernetes,
 }
 
 impl JournalSource {
@@ -129,6 +178,7 @@ impl JournalSource {
             Self::Request => "request",
             Self::Observation => "observation",
             Self::Heat => "heat",
+            Self::Kubernetes => "kubernetes",
         }
     }
 }
@@ -137,10 +187,15 @@ impl FromStr for JournalSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Request, Self::Observation, Self::Heat]
-            .into_iter()
-            .find(|source| source.as_str() == text)
-            .ok_or_else(|| format!("unknown source {text}"))
+        [
+            Self::Request,
+            Self::Observation,
+            Self::Heat,
+            Self::Kubernetes,
+        ]
+        .into_iter()
+        .find(|source| source.as_str() == text)
+        .ok_or_else(|| format!("unknown source {text}"))
     }
 }
 

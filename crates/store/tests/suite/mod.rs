@@ -182,6 +182,7 @@ macro_rules! each_sql_test {
             cluster_journal: entries_appended_at_once_all_have_a_place
             cluster_journal: of_two_replicas_one_records_a_difference
             cluster_journal: an_event_that_several_replicas_read_is_recorded_once
+            cluster_journal: of_two_replicas_one_records_what_happened_to_nodes
             cluster_journal: an_entry_that_is_too_large_is_refused
             cluster_journal: a_journal_is_stored_for_400_days_after_its_last_entry
             cluster_protections: a_cluster_is_protected_until_the_protection_is_removed
