@@ -24,6 +24,7 @@ use portico_domain::panel::lifecycle::{
     Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
     UpgradeOptions,
 };
+use std::sync::Arc;
 use uuid::Uuid;
 
 #[async_trait]
@@ -96,6 +97,8 @@ impl Lifecycle for PanelService {
     ) -> Result<ProgressUpdate, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let version = version.as_deref();
+        let parts = (Arc::clone(services), Arc::clone(clusters));
+        lifecycle::follow_nodes(parts.0, parts.1, caller.clone(), cluster);
         self.ui(lifecycle::progress(services, clusters, caller, cluster, version).await)
     }
 

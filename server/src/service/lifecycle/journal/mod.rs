@@ -1,8 +1,9 @@
 //! The journals of clusters (ADR 0025): what was requested through Portico, what was observed,
-//! and the events of the cluster's stack in Heat.
+//! the events of the cluster's stack in Heat, and what happened to its nodes.
 mod content;
 mod event_rows;
 mod health;
+mod node_events;
 mod page;
 mod record;
 mod requests;
@@ -15,6 +16,7 @@ mod user_names;
 
 pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
+pub use node_events::{NodeEvents, follow as follow_nodes};
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
 pub use requests::requests;

@@ -1,11 +1,10 @@
 //! Reads the journal of a cluster.
-use super::event_rows;
 use super::rows::{self, Read};
-use super::stack_events::refresh;
 use super::template_names::template_names;
+use super::{node_events, stack_events};
 use crate::{
     caller::Caller,
-    kube::{ClusterSnapshot, events},
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
@@ -13,8 +12,7 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
-use jiff::Timestamp;
-use portico_domain::panel::lifecycle::{ClusterJournal, JournalRow};
+use portico_domain::panel::lifecycle::ClusterJournal;
 use portico_lifecycle::rights::Call;
 use portico_store::{JournalEntry, JournalKey, Store};
 use serde_json::{Value, json};
@@ -28,8 +26,8 @@ const CONTEXT: u32 = 20;
 /// Maximum number of entries that are read at once for a file.
 const BATCH: u32 = 500;
 
-/// Returns the entries before a sequence number, the newest first, on the first page with events of the
-/// cluster's nodes, and with new events of its stack.
+/// Returns the entries before a sequence number, the newest first, on the first page with new events
+/// of the cluster's nodes and its stack.
 ///
 /// # Errors
 /// `NotPermitted` if Magnum's policy does not show the project's clusters to the caller; `Unavailable` if
@@ -44,7 +42,11 @@ pub async fn journal(
     let (access, store, key, viewer) = open(services, caller, cluster).await?;
     let mut gaps = Vec::new();
     if before.is_none() {
-        gaps.extend(refresh(access, &viewer, &key).await);
+        let (of_heat, of_nodes) = tokio::join!(
+            stack_events::refresh(access, &viewer, &key),
+            node_events::refresh(services, clusters, caller, &viewer, cluster),
+        );
+        gaps.extend(of_heat.into_iter().chain(of_nodes));
     }
     let journal = store.cluster_journal();
     // one more, by which the oldest of the page is checked
@@ -68,13 +70,6 @@ pub async fn journal(
         templates: &templates,
     };
     let mut shown = rows::of(&read, limit);
-    if before.is_none() {
-        match of_nodes(services, clusters, caller, cluster).await {
-            Ok(events) => shown.rows.extend(events),
-            Err(Some(gap)) => gaps.push(gap),
-            Err(None) => {}
-        }
-    }
     // an event is recorded after it has happened
     shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     let oldest = entries.get(limit.saturating_sub(1));
@@ -100,7 +95,11 @@ pub async fn export(
 ) -> Result<String, ServiceError> {
     let (access, store, key, viewer) = open(services, caller, cluster).await?;
     // what is missing is read the next time
-    let _ = refresh(access, &viewer, &key).await;
+    let snapshot = services.clusters.snapshot();
+    tokio::join!(
+        stack_events::refresh(access, &viewer, &key),
+        node_events::refresh(services, &snapshot, caller, &viewer, cluster),
+    );
     let mut lines = Vec::new();
     let mut before = None;
     loop {
@@ -173,25 +172,4 @@ pub fn unreadable(error: &portico_store::StoreError) -> ServiceError {
         "The journal cannot be read now: Portico's store does not answer.",
     )
     .next("Try again in a minute.")
-}
-
-/// Returns the events of the cluster's nodes that Kubernetes still has; `Err(None)` if the cluster is not
-/// served here, and why they are missing otherwise.
-async fn of_nodes(
-    services: &Services,
-    clusters: &ClusterSnapshot,
-    caller: &Caller,
-    cluster: Uuid,
-) -> Result<Vec<JournalRow>, Option<String>> {
-    clusters.get(cluster).ok_or(None)?;
-    let missing = |text: String| Some(format!("Events of nodes are not shown. {text}"));
-    let opened = services.api_among(clusters, caller, cluster).await;
-    let (api, _) = opened.map_err(|error| missing(error.message))?;
-    let events = events::of_nodes(&api).await;
-    let events = events.map_err(|error| missing(ServiceError::from(error).message))?;
-    let now = Timestamp::now();
-    Ok(events
-        .into_iter()
-        .map(|(node, event)| event_rows::of_node(node, event, now))
-        .collect())
 }

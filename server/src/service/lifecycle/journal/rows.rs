@@ -1,6 +1,6 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
-use super::event_rows::of_stack;
+use super::event_rows::{of_node, of_stack};
 use super::user_names::UserNames;
 use crate::service::lifecycle::{
     nodes::{self, Replacement},
@@ -13,7 +13,7 @@ use portico_domain::panel::{
 };
 use portico_lifecycle::{
     journal::{
-        Cause, Difference, Observed, Requested, StackEvent, TemplateNames, Timeline,
+        Cause, Difference, NodeEvent, Observed, Requested, StackEvent, TemplateNames, Timeline,
         UPGRADE_ACTION, causes,
     },
     status::Status,
@@ -22,7 +22,7 @@ use portico_store::{JournalEntry, JournalKey, JournalSource};
 use std::collections::HashSet;
 
 /// Time between two observations from which the time of a difference is a range.
-const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
+pub const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
 
 /// Entries of one journal, the newest first.
 pub struct Read<'a> {
@@ -48,6 +48,7 @@ enum Content {
     Request(RequestContent),
     Observation(ObservationContent),
     Stack(StackEvent),
+    Node(NodeEvent),
     Unreadable,
 }
 
@@ -79,6 +80,7 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
                 of_observation(entry, observation, (cause, caused), (read, &users))
             }
             Content::Stack(event) => of_stack(entry.sequence, event),
+            Content::Node(event) => of_node(entry.sequence, event),
             Content::Unreadable => unreadable(entry),
         };
         rows.push((entry.sequence, row));
@@ -109,6 +111,9 @@ fn content(entry: &JournalEntry) -> Content {
         }
         JournalSource::Heat => {
             serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Stack)
+        }
+        JournalSource::Kubernetes => {
+            serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Node)
         }
     }
 }
@@ -151,7 +156,7 @@ fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str
             requested(may_have_effect && !is_superseded(request, ended))
         }
         // they explain no difference
-        Content::Stack(_) | Content::Unreadable => requested(false),
+        Content::Stack(_) | Content::Node(_) | Content::Unreadable => requested(false),
         Content::Observation(observation) => Timeline::Observed(Observed {
             at: entry.at,
             since: observation
@@ -347,6 +352,7 @@ fn unreadable(entry: &JournalEntry) -> JournalRow {
             JournalSource::Request => Source::Request,
             JournalSource::Observation => Source::Observation,
             JournalSource::Heat => Source::Heat,
+            JournalSource::Kubernetes => Source::Kubernetes,
         },
         title: "Written by another version of Portico".to_owned(),
         lines: vec![entry.content.clone()],
