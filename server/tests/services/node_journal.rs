@@ -145,18 +145,3 @@ async fn what_happens_to_a_node_is_recorded_once_among_replicas_and_remains() {
     assert_eq!(upgraded.unwrap().lines(), ["Kubelet: v1.31.0 → v1.32.0"]);
     own.done().await;
 }
-
-#[tokio::test]
-async fn a_user_who_may_not_list_nodes_records_nothing_and_learns_why() {
-    let stack = Stack::open();
-    let recorded = Recorded::new(&stack).await;
-    let events = NodeEvents::new(Journal::new(Some(recorded.store.clone())));
-    let gap = events.read(&recorded.key, &stack.api("vera").await).await;
-    let gap = gap.unwrap();
-    assert!(
-        gap.starts_with("New events of nodes are not shown. "),
-        "{gap}"
-    );
-    let journal = recorded.store.cluster_journal();
-    assert_eq!(journal.last_nodes(&recorded.key).await.unwrap(), None);
-}

@@ -23,6 +23,18 @@ impl ClusterJournal for RedisStore {
         Err(NEEDS_SQL)
     }
 
+    async fn head(&self, _: &JournalKey) -> Result<Option<JournalHead>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn journals(
+        &self,
+        _: Option<&JournalKey>,
+        _: u32,
+    ) -> Result<Vec<JournalKey>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
     async fn last_observation(
         &self,
         _: &JournalKey,

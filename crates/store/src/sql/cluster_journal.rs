@@ -28,6 +28,57 @@ impl ClusterJournal for SqlStore {
         Ok(head)
     }
 
+    async fn head(&self, key: &JournalKey) -> Result<Option<JournalHead>, StoreError> {
+        let row = sqlx::query(
+            "SELECT sequence, hash FROM cluster_journal_heads
+             WHERE project_id = $1 AND cluster_id = $2",
+        )
+        .bind(&key.project_id)
+        .bind(key.cluster.to_string())
+        .fetch_optional(&self.pool)
+        .await
+        .map_err(failed_to_read())?;
+        row.map(|row| {
+            let columns = Columns::new(HEADS, &row);
+            Ok(JournalHead {
+                sequence: columns.integer("sequence")?,
+                hash: columns.text("hash")?,
+            })
+        })
+        .transpose()
+    }
+
+    async fn journals(
+        &self,
+        after: Option<&JournalKey>,
+        limit: u32,
+    ) -> Result<Vec<JournalKey>, StoreError> {
+        let (project, cluster) = after.map_or_else(Default::default, |after| {
+            (after.project_id.clone(), after.cluster.to_string())
+        });
+        let rows = sqlx::query(
+            "SELECT project_id, cluster_id FROM cluster_journal_heads
+             WHERE project_id > $1 OR (project_id = $1 AND cluster_id > $2)
+             ORDER BY project_id, cluster_id
+             LIMIT $3",
+        )
+        .bind(project)
+        .bind(cluster)
+        .bind(i64::from(limit))
+        .fetch_all(&self.pool)
+        .await
+        .map_err(failed_to_read())?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns::new(HEADS, row);
+                Ok(JournalKey {
+                    project_id: columns.text("project_id")?,
+                    cluster: columns.uuid("cluster_id")?,
+                })
+            })
+            .collect()
+    }
+
     async fn last_observation(
         &self,
         key: &JournalKey,

@@ -340,6 +340,8 @@ async fn journals_of_clusters_need_a_sql_database() {
     let events = journal.list_events(&key(1), heat, None, 10).await;
     assert!(events.is_err());
     assert!(journal.last_nodes(&key(1)).await.is_err());
+    assert!(journal.head(&key(1)).await.is_err());
+    assert!(journal.journals(None, 10).await.is_err());
     let observed = journal.observe_nodes(&key(1), 0, "{}", &[], now).await;
     assert!(observed.is_err());
     let others = journal.list_without_events(&key(1), None, 10).await;
