@@ -117,10 +117,8 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
             }
             store.close().await;
             broken(&report)?;
-            return match journals.and_then(|journals| journals.failure()) {
-                Some(failure) => Err(CliError::Other(anyhow!(failure))),
-                None => Ok(()),
-            };
+            let failure = journals.and_then(|journals| journals.failure());
+            return failure.map_or(Ok(()), |failure| Err(CliError::Other(anyhow!(failure))));
         }
     }
     store.close().await;

@@ -267,6 +267,7 @@ async fn finding_o5_verify_reports_the_first_break() {
 
 #[tokio::test]
 async fn audit_verify_finds_a_journal_of_a_cluster_that_was_cut_or_changed() {
+    sqlx::any::install_default_drivers();
     let place = Place::new().await;
     let key = JournalKey {
         project_id: "p1".to_owned(),

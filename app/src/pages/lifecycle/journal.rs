@@ -14,7 +14,9 @@ use crate::{
     },
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ClusterJournal, JournalRow, JournalSource};
+use portico_domain::panel::lifecycle::{
+    ClusterJournal, JournalAgreement, JournalRow, JournalSource,
+};
 use std::{collections::HashSet, time::Duration};
 use uuid::Uuid;
 
@@ -72,6 +74,7 @@ struct Entries {
     older: RwSignal<Option<i64>>,
     gaps: RwSignal<Vec<String>>,
     changed: RwSignal<Option<String>>,
+    agreement: RwSignal<Option<JournalAgreement>>,
     hidden: RwSignal<HashSet<JournalSource>>,
     is_paused: RwSignal<bool>,
     is_reading: RwSignal<bool>,
@@ -89,6 +92,7 @@ fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
         older: RwSignal::new(journal.older),
         gaps: RwSignal::new(journal.gaps),
         changed: RwSignal::new(journal.changed),
+        agreement: RwSignal::new(journal.agreement),
         hidden: RwSignal::default(),
         is_paused: RwSignal::new(false),
         is_reading: RwSignal::new(false),
@@ -109,6 +113,9 @@ fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
         {move || entries.changed.get().map(|text| view! {
             <div class="mb-4"><Banner tone=Tone::Bad>{text}</Banner></div>
         })}
+        {move || entries.agreement.get().filter(|found| !found.agrees).map(|found| view! {
+            <div class="mb-4" data-part="disagreement"><Banner tone=Tone::Bad>{found.text}</Banner></div>
+        })}
         {tools(entries)}
         {move || entries.outdated.get().map(|reason| view! {
             <div class="mt-4" data-part="outdated">
@@ -124,6 +131,9 @@ fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
             <div class="mt-4"><InlineError error /></div>
         })}
         {older(entries)}
+        {move || entries.agreement.get().filter(|found| found.agrees).map(|found| view! {
+            <p class="text-muted mt-2" data-part="agreement">{found.text}</p>
+        })}
         {move || entries.gaps.get().into_iter().map(|gap| view! {
             <p class="text-muted mt-2">{gap}</p>
         }).collect_view()}
@@ -177,6 +187,7 @@ impl Entries {
         }
         if !is_older {
             let _ = self.gaps.try_set(journal.gaps);
+            let _ = self.agreement.try_set(journal.agreement);
         }
         if journal.changed.is_some() || !is_older {
             let _ = self.changed.try_set(journal.changed);

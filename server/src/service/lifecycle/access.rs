@@ -5,7 +5,7 @@ use super::{
     cloud_api::KnownClusters,
     error,
     feeds::Feeds,
-    journal::{NamesByViewer, names_by_viewer},
+    journal::{Agreements, NamesByViewer, agreements, names_by_viewer},
     viewer::Viewer,
 };
 use crate::{
@@ -65,6 +65,8 @@ pub struct MagnumAccess {
     pub(super) own: KnownClusters,
     /// The names of templates in journals.
     pub(super) template_names: NamesByViewer,
+    /// Comparisons of journals with the audit log.
+    pub(super) agreements: Agreements,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -105,6 +107,7 @@ impl MagnumAccess {
                 .build(),
             own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
             template_names: names_by_viewer(),
+            agreements: agreements(),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)

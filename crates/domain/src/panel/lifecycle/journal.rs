@@ -11,8 +11,18 @@ pub struct ClusterJournal {
     pub older: Option<i64>,
     /// Which entries were changed after they were written, as a sentence.
     pub changed: Option<String>,
+    /// Whether it agrees with the audit log; `None`: not compared.
+    pub agreement: Option<JournalAgreement>,
     /// What could not be read, as sentences.
     pub gaps: Vec<String>,
+}
+
+/// What a comparison of the journal with the audit log has shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalAgreement {
+    pub agrees: bool,
+    /// As sentences.
+    pub text: String,
 }
 
 /// One entry.

@@ -49,7 +49,7 @@ pub use health::{
     ApiServerProbe, AutoHealing, ClusterHealth, HealthChange, HealthHistory, HealthPart,
     ProbeResult, ReportedHealth,
 };
-pub use journal::{ClusterJournal, JournalRow, JournalSource};
+pub use journal::{ClusterJournal, JournalAgreement, JournalRow, JournalSource};
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };

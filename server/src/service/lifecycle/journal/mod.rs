@@ -1,5 +1,6 @@
 //! The journals of clusters (ADR 0025): what was requested through Portico, what was observed,
 //! the events of the cluster's stack in Heat, and what happened to its nodes.
+mod agreement;
 mod content;
 mod event_rows;
 mod health;
@@ -14,6 +15,7 @@ mod template_names;
 mod tests;
 mod user_names;
 
+pub use agreement::{Agreements, agreements};
 pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
 pub use node_events::{NodeEvents, follow as follow_nodes};

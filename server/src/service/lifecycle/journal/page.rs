@@ -1,4 +1,5 @@
 //! Reads the journal of a cluster.
+use super::agreement::agreement;
 use super::rows::{self, Read};
 use super::template_names::template_names;
 use super::{node_events, stack_events};
@@ -48,6 +49,10 @@ pub async fn journal(
         );
         gaps.extend(of_heat.into_iter().chain(of_nodes));
     }
+    let compared = match before {
+        None => agreement(&access.agreements, &store, &key).await,
+        Some(_) => None,
+    };
     let journal = store.cluster_journal();
     // one more, by which the oldest of the page is checked
     let list = journal.list(&key, before, PAGE + 1).await;
@@ -78,6 +83,7 @@ pub async fn journal(
         rows: shown.rows,
         older: oldest.filter(|_| has_more).map(|entry| entry.sequence),
         changed: shown.changed,
+        agreement: compared,
         gaps,
     })
 }
