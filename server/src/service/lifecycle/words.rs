@@ -119,7 +119,8 @@ pub fn health_parts(reasons: &BTreeMap<String, String>) -> Vec<HealthPart> {
     parts
 }
 
-fn health_part(part: &str, text: &str) -> HealthPart {
+/// Returns what Magnum reports about one part.
+pub fn health_part(part: &str, text: &str) -> HealthPart {
     let is_good = is_good(text);
     let (name, words) = match (part, part.strip_suffix(".Ready")) {
         ("api", _) => ("API server", text),

@@ -18,7 +18,7 @@ mod user_names;
 pub use agreement::{Agreements, agreements};
 pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
-pub use node_events::{NodeEvents, follow as follow_nodes};
+pub use node_events::{NodeEvents, follow as follow_nodes, refresh as refresh_nodes};
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
 pub use requests::requests;
