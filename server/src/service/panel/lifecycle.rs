@@ -21,8 +21,8 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
-    UpgradeOptions,
+    JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
+    ProgressUpdate, UpgradeOptions,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -203,9 +203,11 @@ impl Lifecycle for PanelService {
         &self,
         cluster: Uuid,
         before: Option<i64>,
+        filter: JournalFilter,
     ) -> Result<ClusterJournal, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        self.ui(lifecycle::journal(services, clusters, caller, cluster, before).await)
+        let filter = filter.limited();
+        self.ui(lifecycle::journal(services, clusters, caller, cluster, before, &filter).await)
     }
 
     async fn api_server_configuration(

@@ -14,6 +14,7 @@ mod failure;
 mod form;
 mod health;
 mod journal;
+mod journal_filter;
 mod node_groups;
 mod nodes;
 mod options;
@@ -50,6 +51,7 @@ pub use health::{
     ProbeResult, ReportedHealth,
 };
 pub use journal::{ClusterJournal, JournalAgreement, JournalRow, JournalSource};
+pub use journal_filter::JournalFilter;
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };

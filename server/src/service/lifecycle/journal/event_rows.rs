@@ -32,6 +32,7 @@ pub fn of_stack(sequence: i64, event: &StackEvent) -> JournalRow {
         title,
         lines: lines.into_iter().flatten().collect(),
         by: "Heat".to_owned(),
+        user: None,
         is_outside: false,
         reason: None,
         status: event.status_words(),
@@ -73,6 +74,7 @@ pub fn of_node(sequence: i64, event: &NodeEvent) -> JournalRow {
             .component
             .clone()
             .unwrap_or_else(|| "Kubernetes".to_owned()),
+        user: None,
         is_outside: false,
         reason: None,
         status: status.to_owned(),

@@ -6,6 +6,7 @@ mod event_rows;
 mod health;
 mod node_events;
 mod page;
+mod reader;
 mod record;
 mod requests;
 mod rows;

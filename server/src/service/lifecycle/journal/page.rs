@@ -1,7 +1,6 @@
 //! Reads the journal of a cluster.
 use super::agreement::agreement;
-use super::rows::{self, Read};
-use super::template_names::template_names;
+use super::reader::Reader;
 use super::{node_events, stack_events};
 use crate::{
     caller::Caller,
@@ -13,17 +12,12 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
-use portico_domain::panel::lifecycle::ClusterJournal;
+use portico_domain::panel::lifecycle::{ClusterJournal, JournalFilter};
 use portico_lifecycle::rights::Call;
 use portico_store::{JournalEntry, JournalKey, Store};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Number of entries of a page.
-const PAGE: u32 = 100;
-/// Older requests and observations that are read to find the request that a difference of the page follows
-/// from.
-const CONTEXT: u32 = 20;
 /// Maximum number of entries that are read at once for a file.
 const BATCH: u32 = 500;
 
@@ -39,6 +33,7 @@ pub async fn journal(
     caller: &Caller,
     cluster: Uuid,
     before: Option<i64>,
+    filter: &JournalFilter,
 ) -> Result<ClusterJournal, ServiceError> {
     let (access, store, key, viewer) = open(services, caller, cluster).await?;
     let mut gaps = Vec::new();
@@ -53,43 +48,31 @@ pub async fn journal(
         None => agreement(&access.agreements, &store, &key).await,
         Some(_) => None,
     };
-    let journal = store.cluster_journal();
-    // one more, by which the oldest of the page is checked
-    let list = journal.list(&key, before, PAGE + 1).await;
-    let entries = list.map_err(|error| unreadable(&error))?;
-    let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
-    let context = match entries.get(limit) {
-        Some(beyond) => {
-            let before = Some(beyond.sequence);
-            let list = journal.list_without_events(&key, before, CONTEXT).await;
-            list.map_err(|error| unreadable(&error))?
-        }
-        None => Vec::new(),
-    };
-    let templates = template_names(access, &viewer, &entries).await;
-    let read = Read {
+    let reader = Reader {
+        access,
+        journal: store.cluster_journal(),
         key: &key,
-        entries: &entries,
-        context: &context,
-        viewer_id: &viewer.user_id,
-        templates: &templates,
+        viewer: &viewer,
     };
-    let mut shown = rows::of(&read, limit);
+    let page = if filter.is_empty() {
+        reader.page(before).await
+    } else {
+        reader.filtered(before, filter).await
+    };
+    let mut page = page.map_err(|error| unreadable(&error))?;
     // an event is recorded after it has happened
-    shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-    let oldest = entries.get(limit.saturating_sub(1));
-    let has_more = entries.len() > limit;
+    page.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     Ok(ClusterJournal {
-        rows: shown.rows,
-        older: oldest.filter(|_| has_more).map(|entry| entry.sequence),
-        changed: shown.changed,
+        rows: page.rows,
+        older: page.older,
+        changed: page.changed,
         agreement: compared,
         gaps,
     })
 }
 
-/// Returns the journal as JSON lines, the oldest entry first: the whole, or the entries after a sequence
-/// number. They are as they were written, so that the hashes can be computed again: templates have their UUIDs.
+/// Returns the journal as JSON lines, the oldest entry first: the whole, the entries after a sequence
+/// number, or those that match a filter. They are as they were written, so that the hashes can be computed again: templates have their UUIDs.
 ///
 /// # Errors
 /// Those of [`journal`].
@@ -98,6 +81,7 @@ pub async fn export(
     caller: &Caller,
     cluster: Uuid,
     after: Option<i64>,
+    filter: &JournalFilter,
 ) -> Result<String, ServiceError> {
     let (access, store, key, viewer) = open(services, caller, cluster).await?;
     // what is missing is read the next time
@@ -106,17 +90,30 @@ pub async fn export(
         stack_events::refresh(access, &viewer, &key),
         node_events::refresh(services, &snapshot, caller, &viewer, cluster),
     );
+    let reader = Reader {
+        access,
+        journal: store.cluster_journal(),
+        key: &key,
+        viewer: &viewer,
+    };
     let mut lines = Vec::new();
     let mut before = None;
     loop {
-        let list = store.cluster_journal().list(&key, before, BATCH).await;
+        let list = reader.journal.list(&key, before, BATCH).await;
         let entries = list.map_err(|error| unreadable(&error))?;
         let is_wanted = |entry: &&JournalEntry| after.is_none_or(|after| entry.sequence > after);
-        let wanted = entries.iter().take_while(is_wanted);
-        let before_batch = lines.len();
-        lines.extend(wanted.map(line));
+        let wanted: Vec<&JournalEntry> = entries.iter().take_while(is_wanted).collect();
         let is_last = entries.len() < usize::try_from(BATCH).unwrap_or(usize::MAX)
-            || lines.len() - before_batch < entries.len();
+            || wanted.len() < entries.len();
+        if filter.is_empty() {
+            lines.extend(wanted.into_iter().map(line));
+        } else {
+            let matching = reader.matching(&entries, filter).await;
+            let matching = matching.map_err(|error| unreadable(&error))?;
+            let wanted = wanted.into_iter();
+            let wanted = wanted.filter(|entry| matching.contains(&entry.sequence));
+            lines.extend(wanted.map(line));
+        }
         match entries.last() {
             Some(oldest) if !is_last => before = Some(oldest.sequence),
             _ => break,

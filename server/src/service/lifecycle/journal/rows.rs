@@ -219,6 +219,7 @@ fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -
         title: title(request, read.templates),
         lines: request.answer.clone().into_iter().collect(),
         by: user(request, read.viewer_id),
+        user: Some(request.user_name.clone()),
         is_outside: false,
         reason: request.reason.clone(),
         status: outcome.to_owned(),
@@ -319,6 +320,7 @@ fn of_observation(
             .chain(omitted)
             .collect(),
         by,
+        user: request.map(|request| request.user_name.clone()),
         is_outside: cause == Some(Cause::Outside),
         reason: None,
         status: words::state(&status),
@@ -357,6 +359,7 @@ fn unreadable(entry: &JournalEntry) -> JournalRow {
         title: "Written by another version of Portico".to_owned(),
         lines: vec![entry.content.clone()],
         by: "Not known".to_owned(),
+        user: None,
         is_outside: false,
         reason: None,
         status: "Not known".to_owned(),
