@@ -86,6 +86,7 @@ struct Entries {
     cluster: Uuid,
     rows: RwSignal<Vec<JournalRow>>,
     older: RwSignal<Option<i64>>,
+    has_older_pages: StoredValue<bool>,
     gaps: RwSignal<Vec<String>>,
     changed: RwSignal<Option<String>>,
     agreement: RwSignal<Option<JournalAgreement>>,
@@ -109,6 +110,7 @@ fn Shown(
         cluster,
         rows: RwSignal::new(journal.rows),
         older: RwSignal::new(journal.older),
+        has_older_pages: StoredValue::new(false),
         gaps: RwSignal::new(journal.gaps),
         changed: RwSignal::new(journal.changed),
         agreement: RwSignal::new(journal.agreement),
@@ -190,11 +192,13 @@ impl Entries {
         } else {
             let _ = self.outdated.try_set(None);
         }
-        let has_older_pages = self
-            .rows
-            .try_with_untracked(|rows| rows.len() > journal.rows.len());
-        if is_older || has_older_pages != Some(true) {
+        // once older entries were read, the newest ones do not tell where to go on
+        let has_older_pages = self.has_older_pages.try_get_value() == Some(true);
+        if is_older || !has_older_pages {
             let _ = self.older.try_set(journal.older);
+        }
+        if is_older {
+            self.has_older_pages.try_set_value(true);
         }
         if !is_older {
             let _ = self.gaps.try_set(journal.gaps);

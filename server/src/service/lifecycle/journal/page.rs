@@ -72,7 +72,8 @@ pub async fn journal(
 }
 
 /// Returns the journal as JSON lines, the oldest entry first: the whole, the entries after a sequence
-/// number, or those that match a filter. They are as they were written, so that the hashes can be computed again: templates have their UUIDs.
+/// number, or those that match a filter. They are as they were written, so that the hashes can be computed
+/// again: templates have their UUIDs.
 ///
 /// # Errors
 /// Those of [`journal`].
