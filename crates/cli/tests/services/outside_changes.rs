@@ -29,7 +29,7 @@ async fn row(panel: &mut Panel, cluster: Uuid, line: &str) -> JournalRow {
 }
 
 #[tokio::test]
-async fn case_43_another_maximum_by_another_client_is_in_the_journal() {
+async fn another_maximum_by_another_client_is_in_the_journal() {
     Tenant::run(|tenant| async move {
         let name = tenant.name("outside-max");
         let uuid = tenant.make_complete(&name, FULL, &[]).await.uuid;

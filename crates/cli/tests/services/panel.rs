@@ -115,6 +115,11 @@ impl Panel {
         serde_json::from_str(&journal).unwrap()
     }
 
+    /// Returns the page with the entries of the audit log about the member.
+    pub async fn activity(&mut self) -> String {
+        self.page("/oauth2/audit").await
+    }
+
     /// Approves the command line that waits with a code.
     pub async fn approve(&mut self, code: &str) {
         let page = self.page(&format!("/oauth2/device?user_code={code}")).await;
