@@ -1,6 +1,6 @@
 //! What the journal compares of Magnum's objects.
 use crate::mapping;
-use portico_lifecycle::journal::{Facts, Observation, ObservedGroup};
+use portico_lifecycle::journal::{Observation, ObservedGroup, RecordFields};
 use portico_lifecycle::model;
 use portico_openstack::magnum;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn of_cluster(
 }
 
 fn complete(mut observation: Observation, cluster: &magnum::Cluster) -> Observation {
-    let facts = &mut observation.facts;
+    let record = &mut observation.record;
     let yes_or_no = |value: Option<bool>| value.map(|is_on| if is_on { "yes" } else { "no" });
     let volume = cluster.docker_volume_size.map(|size| size.to_string());
     for (key, value) in [
@@ -50,13 +50,13 @@ fn complete(mut observation: Observation, cluster: &magnum::Cluster) -> Observat
         ("discovery_url", cluster.discovery_url.as_deref()),
         ("runtime", cluster.container_version.as_deref()),
     ] {
-        facts.value(key, value);
+        record.value(key, value);
     }
-    facts.map("labels", &cluster.labels.applied);
-    facts.map("faults", &cluster.faults);
-    facts.map("health_reasons", &cluster.health_status_reason);
-    facts.list("node_addresses", &cluster.node_addresses);
-    facts.list("master_addresses", &cluster.master_addresses);
+    record.map("labels", &cluster.labels.applied);
+    record.map("faults", &cluster.faults);
+    record.map("health_reasons", &cluster.health_status_reason);
+    record.list("node_addresses", &cluster.node_addresses);
+    record.list("master_addresses", &cluster.master_addresses);
     observation
 }
 
@@ -76,26 +76,26 @@ pub fn groups(read: ReadGroups<'_>) -> BTreeMap<String, ObservedGroup> {
 
 fn listed(group: &magnum::NodeGroupSummary) -> (String, bool, ObservedGroup) {
     let mut observed = ObservedGroup::of(&mapping::group(group));
-    add_summary(&mut observed.facts, group);
+    add_summary(&mut observed.record, group);
     (group.name.clone(), is_deleted(group), observed)
 }
 
 fn detailed(group: &magnum::NodeGroup) -> (String, bool, ObservedGroup) {
     let mut observed = ObservedGroup::of(&mapping::detailed_group(group));
-    let facts = &mut observed.facts;
-    add_summary(facts, &group.summary);
+    let record = &mut observed.record;
+    add_summary(record, &group.summary);
     let volume = group.docker_volume_size.map(|size| size.to_string());
-    facts.value("docker_volume", volume.as_deref());
-    facts.value("version", group.version.as_deref());
-    facts.map("labels", &group.labels.applied);
-    facts.list("addresses", &group.node_addresses);
+    record.value("docker_volume", volume.as_deref());
+    record.value("version", group.version.as_deref());
+    record.map("labels", &group.labels.applied);
+    record.list("addresses", &group.node_addresses);
     let name = group.summary.name.clone();
     (name, is_deleted(&group.summary), observed)
 }
 
-fn add_summary(facts: &mut Facts, group: &magnum::NodeGroupSummary) {
-    facts.value("image", group.image_id.as_deref());
-    facts.value("driver_id", group.stack_id.as_deref());
+fn add_summary(record: &mut RecordFields, group: &magnum::NodeGroupSummary) {
+    record.value("image", group.image_id.as_deref());
+    record.value("driver_id", group.stack_id.as_deref());
 }
 
 fn is_deleted(group: &magnum::NodeGroupSummary) -> bool {

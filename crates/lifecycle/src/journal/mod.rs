@@ -11,7 +11,7 @@ mod template_names;
 
 pub use attribution::{Cause, Observed, Requested, Timeline, causes};
 pub use node_event::{NodeChange, NodeEvent};
-pub use observation::{Difference, Facts, OWNER_FIELD, Observation, ObservedGroup};
+pub use observation::{Difference, OWNER_FIELD, Observation, ObservedGroup, RecordFields};
 pub use observed_nodes::{ObservedNode, ObservedNodes};
 pub use stack_event::{StackEvent, new_events};
 pub use template_names::{TEMPLATE_FIELD, TemplateNames, UPGRADE_ACTION};

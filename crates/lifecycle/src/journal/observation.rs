@@ -1,12 +1,12 @@
 //! What is observed of a cluster, and what differs between two observations.
 mod differences;
-mod facts;
 mod group;
+mod record_fields;
 #[cfg(test)]
 mod tests;
 
-pub use facts::Facts;
 pub use group::ObservedGroup;
+pub use record_fields::RecordFields;
 
 use super::TEMPLATE_FIELD;
 use crate::{
@@ -24,8 +24,8 @@ pub const OWNER_FIELD: &str = "Owner";
 const MAX_TEXT_CHARS: usize = 500;
 /// Maximum number of node groups in an observation.
 const MAX_GROUPS: usize = 100;
-/// Maximum size of the facts of an observation, in bytes of their texts.
-const MAX_FACTS_BYTES: usize = 128 * 1024;
+/// Maximum size of the fields of an observation, in bytes of their texts.
+const MAX_RECORD_BYTES: usize = 128 * 1024;
 
 /// What the journal compares of a cluster. Stored as JSON: a new field needs a default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,8 +48,8 @@ pub struct Observation {
     #[serde(default)]
     pub groups: Option<BTreeMap<String, ObservedGroup>>,
     /// The rest of the record.
-    #[serde(default, skip_serializing_if = "Facts::is_empty")]
-    pub facts: Facts,
+    #[serde(default, skip_serializing_if = "RecordFields::is_empty")]
+    pub record: RecordFields,
 }
 
 /// One field that differs.
@@ -69,13 +69,13 @@ pub struct Difference {
 }
 
 impl Observation {
-    /// Returns the observation of a cluster; `groups` is `None` if they could not be read now. Of the facts it
+    /// Returns the observation of a cluster; `groups` is `None` if they could not be read now. Of the fields it
     /// has the owner only.
     pub fn of(cluster: &Cluster, health: Option<&str>, groups: Option<&[NodeGroup]>) -> Self {
-        let mut facts = Facts::default();
+        let mut record = RecordFields::default();
         // a list in its short form has no owner
         if let Some(owner) = &cluster.user_id {
-            facts.value("owner", Some(owner));
+            record.value("owner", Some(owner));
         }
         Self {
             status: cluster.status.to_string(),
@@ -85,7 +85,7 @@ impl Observation {
             version: cluster.version.as_deref().and_then(text),
             api_address: cluster.api_address.as_deref().and_then(text),
             groups: groups.map(observed_groups),
-            facts,
+            record,
         }
     }
 
@@ -99,7 +99,7 @@ impl Observation {
         }
     }
 
-    /// Returns this observation with what only the previous one has: groups and facts that could not be
+    /// Returns this observation with what only the previous one has: groups and fields that could not be
     /// read, or are not in the answer.
     #[must_use]
     pub fn completed_by(self, before: &Self) -> Self {
@@ -109,24 +109,24 @@ impl Observation {
         };
         Self {
             groups,
-            facts: self.facts.completed_by(&before.facts),
+            record: self.record.completed_by(&before.record),
             ..self
         }
         .bounded()
     }
 
-    /// Returns the observation with facts of limited size: those of the last groups are left out first.
+    /// Returns the observation with fields of limited size: those of the last groups are left out first.
     #[must_use]
     pub fn bounded(mut self) -> Self {
         let groups = self.groups.iter().flat_map(BTreeMap::values);
-        let of_groups: usize = groups.map(|group| group.facts.bytes()).sum();
-        let mut bytes = self.facts.bytes() + of_groups;
+        let of_groups: usize = groups.map(|group| group.record.bytes()).sum();
+        let mut bytes = self.record.bytes() + of_groups;
         for group in self.groups.iter_mut().flat_map(BTreeMap::values_mut).rev() {
-            if bytes <= MAX_FACTS_BYTES {
+            if bytes <= MAX_RECORD_BYTES {
                 break;
             }
-            bytes -= group.facts.bytes();
-            group.facts = Facts::default();
+            bytes -= group.record.bytes();
+            group.record = RecordFields::default();
         }
         self
     }
@@ -176,7 +176,7 @@ impl Observation {
         if let (Some(before_groups), Some(groups)) = (&before.groups, &self.groups) {
             all.extend(group::differences(before_groups, groups, before.is_busy()));
         }
-        all.extend(facts::of_cluster(&before.facts, &self.facts));
+        all.extend(record_fields::of_cluster(&before.record, &self.record));
         all
     }
 }

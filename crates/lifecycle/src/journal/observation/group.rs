@@ -1,8 +1,8 @@
 //! What is observed of node groups.
 use super::{
-    Difference, Facts,
+    Difference, RecordFields,
     differences::{begins_operation, compare, some},
-    facts,
+    record_fields,
 };
 use crate::model::NodeGroup;
 use serde::{Deserialize, Serialize};
@@ -18,48 +18,48 @@ pub struct ObservedGroup {
     #[serde(default)]
     pub flavor: Option<String>,
     /// The rest of the record. A list of groups has less of it than a group that is read by itself.
-    #[serde(default, skip_serializing_if = "Facts::is_empty")]
-    pub facts: Facts,
+    #[serde(default, skip_serializing_if = "RecordFields::is_empty")]
+    pub record: RecordFields,
 }
 
 impl ObservedGroup {
-    /// Returns the observation of a group. Bounds, reason, labels and taints are facts only of one that was read
+    /// Returns the observation of a group. Bounds, reason, labels and taints are fields only of one that was read
     /// by itself.
     pub fn of(group: &NodeGroup) -> Self {
-        let mut facts = Facts::default();
-        facts.value("id", Some(&group.uuid));
-        facts.value("role", Some(&group.role));
+        let mut record = RecordFields::default();
+        record.value("id", Some(&group.uuid));
+        record.value("role", Some(&group.role));
         if let Some(bounds) = group.bounds {
             let max = bounds.max.map(|max| max.to_string());
-            facts.value("min", Some(&bounds.min.to_string()));
-            facts.value("max", Some(max.as_deref().unwrap_or("unlimited")));
-            facts.value("reason", group.reason.as_deref());
-            facts.map("node_labels", &group.node_labels);
-            facts.list("node_taints", &group.node_taints);
+            record.value("min", Some(&bounds.min.to_string()));
+            record.value("max", Some(max.as_deref().unwrap_or("unlimited")));
+            record.value("reason", group.reason.as_deref());
+            record.map("node_labels", &group.node_labels);
+            record.list("node_taints", &group.node_taints);
         }
         Self {
             status: group.status.to_string(),
             nodes: group.node_count,
             flavor: group.flavor.clone(),
-            facts,
+            record,
         }
     }
 
     /// Returns whether a group of the same name is another one.
     fn is_other_than(&self, before: &Self) -> bool {
-        let id = |group: &Self| group.facts.known("id").cloned();
+        let id = |group: &Self| group.record.known("id").cloned();
         id(self).is_some_and(|own| id(before).is_some_and(|before| own != before))
     }
 }
 
-/// Returns groups with the facts that only the previous observation has.
+/// Returns groups with the fields that only the previous observation has.
 pub fn completed(
     groups: BTreeMap<String, ObservedGroup>,
     before: &BTreeMap<String, ObservedGroup>,
 ) -> BTreeMap<String, ObservedGroup> {
     let complete = |name: &str, group: ObservedGroup| match before.get(name) {
         Some(before) if !group.is_other_than(before) => ObservedGroup {
-            facts: group.facts.completed_by(&before.facts),
+            record: group.record.completed_by(&before.record),
             ..group
         },
         _ => group,
@@ -132,5 +132,5 @@ fn of_one(
         let field = format!("Flavor of {name}");
         compare(all, &field, Some(from), Some(to), false);
     }
-    all.extend(facts::of_group(name, &before.facts, &after.facts));
+    all.extend(record_fields::of_group(name, &before.record, &after.record));
 }

@@ -14,7 +14,7 @@ fn observed(status: &str, nodes: u32) -> Observation {
         version: Some("v1.31.0".to_owned()),
         api_address: None,
         groups: Some(BTreeMap::from([("default-worker".to_owned(), worker)])),
-        facts: Facts::default(),
+        record: RecordFields::default(),
     }
 }
 
@@ -152,22 +152,22 @@ fn an_observation_of_an_earlier_version_can_be_read() {
     assert_eq!(text(&long).unwrap().len(), MAX_TEXT_CHARS);
 }
 
-/// Returns an observation with facts of the cluster and its group.
-fn with_facts(owner: &str, max: &str, labels: &[(&str, &str)]) -> Observation {
+/// Returns an observation with fields of the cluster and its group.
+fn with_fields(owner: &str, max: &str, labels: &[(&str, &str)]) -> Observation {
     let mut one = observed("CREATE_COMPLETE", 2);
-    one.facts.value("owner", Some(owner));
+    one.record.value("owner", Some(owner));
     let labels = labels.iter();
     let labels = labels.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    one.facts.map("labels", &labels.collect());
+    one.record.map("labels", &labels.collect());
     let group = one.groups.as_mut().unwrap().get_mut("default-worker");
-    group.unwrap().facts.value("max", Some(max));
+    group.unwrap().record.value("max", Some(max));
     one
 }
 
 #[test]
 fn another_maximum_or_owner_must_have_been_requested() {
-    let before = with_facts("ada-id", "3", &[("kube_tag", "v1.31.0"), ("gone", "1")]);
-    let after = with_facts("grace-id", "5", &[("kube_tag", "v1.32.0"), ("new", "2")]);
+    let before = with_fields("ada-id", "3", &[("kube_tag", "v1.31.0"), ("gone", "1")]);
+    let after = with_fields("grace-id", "5", &[("kube_tag", "v1.32.0"), ("new", "2")]);
     let all = after.differences(&before);
     assert_eq!(
         fields(&all),
@@ -193,7 +193,7 @@ fn what_an_observation_of_an_earlier_version_lacks_is_not_compared() {
         "version": "v1.31.0",
         "groups": {"default-worker": {"status": "CREATE_COMPLETE", "nodes": 2, "flavor": null}}}"#;
     let old: Observation = serde_json::from_str(old).unwrap();
-    let new = with_facts("ada-id", "3", &[("kube_tag", "v1.31.0")]);
+    let new = with_fields("ada-id", "3", &[("kube_tag", "v1.31.0")]);
     let new = new.completed_by(&old);
     assert_ne!(new, old);
     assert_eq!(new.differences(&old), []);
@@ -210,7 +210,7 @@ fn a_list_is_one_difference_with_what_it_lost_and_what_it_got() {
     let of = |addresses: &[&str]| {
         let addresses: Vec<String> = addresses.iter().map(|one| (*one).to_owned()).collect();
         let mut one = observed("CREATE_COMPLETE", 2);
-        one.facts.list("node_addresses", &addresses);
+        one.record.list("node_addresses", &addresses);
         one
     };
     let before = of(&["192.0.2.1", "192.0.2.2"]);
@@ -237,10 +237,10 @@ fn a_group_that_was_made_anew_has_no_facts_of_the_one_before() {
     let of = |id: &str, max: Option<&str>| {
         let mut one = observed("CREATE_COMPLETE", 2);
         let group = one.groups.as_mut().unwrap().get_mut("default-worker");
-        let facts = &mut group.unwrap().facts;
-        facts.value("id", Some(id));
+        let record = &mut group.unwrap().record;
+        record.value("id", Some(id));
         if max.is_some() {
-            facts.value("max", max);
+            record.value("max", max);
         }
         one
     };
@@ -263,7 +263,7 @@ fn an_observation_of_a_hundred_groups_with_many_labels_is_limited() {
     let groups = one.groups.get_or_insert_with(BTreeMap::new);
     for number in 0..100 {
         let mut group = ObservedGroup::default();
-        group.facts.map("node_labels", &labels);
+        group.record.map("node_labels", &labels);
         groups.insert(format!("group-{number:02}"), group);
     }
     let one = one.bounded();
@@ -271,5 +271,5 @@ fn an_observation_of_a_hundred_groups_with_many_labels_is_limited() {
     // and the next one has the same
     let next = one.clone().completed_by(&one);
     assert_eq!(next, one);
-    assert!(!one.groups.unwrap()["group-00"].facts.is_empty());
+    assert!(!one.groups.unwrap()["group-00"].record.is_empty());
 }

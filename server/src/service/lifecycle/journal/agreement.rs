@@ -71,7 +71,7 @@ async fn compare(store: &Store, key: &JournalKey) -> Result<Option<JournalAgreem
     let journal = store.cluster_journal();
     let head = journal.head(key).await?.unwrap_or_default();
     let entries = journal.list(key, Some(named.sequence + 1), 1).await?;
-    Ok(judge(&named, at, &head, entries.first()))
+    Ok(assess(&named, at, &head, entries.first()))
 }
 
 /// Returns the entry of a journal that an entry of the audit log names.
@@ -81,7 +81,7 @@ fn named(stored: &AuditEvent) -> Option<(JournalHead, Timestamp)> {
 }
 
 /// Compares what the audit log names with the newest entry that is not newer.
-fn judge(
+fn assess(
     named: &JournalHead,
     at: Timestamp,
     head: &JournalHead,

@@ -88,10 +88,10 @@ async fn what_an_earlier_version_did_not_observe_is_no_difference_after_the_upda
     assert!(stored.await.unwrap());
     let of = |max: &str, owner: &str| {
         let mut observation: Observation = serde_json::from_str(old).unwrap();
-        observation.facts.value("owner", Some(owner));
+        observation.record.value("owner", Some(owner));
         let groups = observation.groups.as_mut().unwrap();
         let gpu = groups.get_mut("gpu").unwrap();
-        gpu.facts.value("max", Some(max));
+        gpu.record.value("max", Some(max));
         observation
     };
     let journal = Journal::new(Some(store.clone()));

@@ -77,7 +77,7 @@ const GROUP_LISTS: [Field; 2] = [
 /// Fields by key. A key that an observation lacks was not read, or not known to the version of Portico that
 /// wrote the observation: it is not compared.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct RecordFields {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     values: BTreeMap<String, Option<String>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -86,7 +86,7 @@ pub struct Facts {
     lists: BTreeMap<String, BTreeSet<String>>,
 }
 
-impl Facts {
+impl RecordFields {
     /// Returns whether nothing was read.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty() && self.maps.is_empty() && self.lists.is_empty()
@@ -117,7 +117,7 @@ impl Facts {
         self.values.get(key)?.as_ref()
     }
 
-    /// Returns these facts with those that only the previous observation has.
+    /// Returns these fields with those that only the previous observation has.
     pub(super) fn completed_by(mut self, before: &Self) -> Self {
         complete(&mut self.values, &before.values);
         complete(&mut self.maps, &before.maps);
@@ -135,8 +135,8 @@ impl Facts {
     }
 }
 
-/// Returns what differs between the facts of a cluster.
-pub fn of_cluster(before: &Facts, after: &Facts) -> Vec<Difference> {
+/// Returns what differs between the fields of a cluster.
+pub fn of_cluster(before: &RecordFields, after: &RecordFields) -> Vec<Difference> {
     let mut all = Vec::new();
     values(&mut all, &CLUSTER_VALUES, "", (before, after));
     maps(&mut all, &CLUSTER_MAPS, "", (before, after));
@@ -144,8 +144,8 @@ pub fn of_cluster(before: &Facts, after: &Facts) -> Vec<Difference> {
     all
 }
 
-/// Returns what differs between the facts of the node group `name`.
-pub fn of_group(name: &str, before: &Facts, after: &Facts) -> Vec<Difference> {
+/// Returns what differs between the fields of the node group `name`.
+pub fn of_group(name: &str, before: &RecordFields, after: &RecordFields) -> Vec<Difference> {
     let of = format!(" of {name}");
     let mut all = Vec::new();
     values(&mut all, &GROUP_VALUES, &of, (before, after));
@@ -158,7 +158,7 @@ fn values(
     all: &mut Vec<Difference>,
     fields: &[Field],
     of: &str,
-    (before, after): (&Facts, &Facts),
+    (before, after): (&RecordFields, &RecordFields),
 ) {
     for field in fields {
         let both = before
@@ -178,7 +178,12 @@ fn values(
     }
 }
 
-fn maps(all: &mut Vec<Difference>, fields: &[Field], of: &str, (before, after): (&Facts, &Facts)) {
+fn maps(
+    all: &mut Vec<Difference>,
+    fields: &[Field],
+    of: &str,
+    (before, after): (&RecordFields, &RecordFields),
+) {
     for field in fields {
         let both = before.maps.get(field.key).zip(after.maps.get(field.key));
         let Some((before, after)) = both else {
@@ -195,7 +200,12 @@ fn maps(all: &mut Vec<Difference>, fields: &[Field], of: &str, (before, after): 
 }
 
 /// Adds what a list lost and what it got.
-fn lists(all: &mut Vec<Difference>, fields: &[Field], of: &str, (before, after): (&Facts, &Facts)) {
+fn lists(
+    all: &mut Vec<Difference>,
+    fields: &[Field],
+    of: &str,
+    (before, after): (&RecordFields, &RecordFields),
+) {
     for field in fields {
         let both = before.lists.get(field.key).zip(after.lists.get(field.key));
         let Some((before, after)) = both else {
