@@ -25,6 +25,7 @@ mod gateway;
 mod heat;
 mod imported_cluster;
 mod local;
+mod node_events;
 mod node_groups;
 mod nodes;
 mod outages;
