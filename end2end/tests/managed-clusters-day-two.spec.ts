@@ -74,6 +74,9 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   await expect(part(page, "effect")).toContainText("v1.32.1");
   await expect(part(page, "checks")).toContainText("Kubernetes changes from");
   await expect(part(page, "labels")).toContainText("kube_tag");
+  await expect(part(page, "checks")).toContainText("Portico does not know of backups");
+  await main(page).getByLabel("Nodes replaced at once").fill("2");
+  await expect(part(page, "effect")).toContainText("Up to 2 nodes are replaced at once");
   await isAccessible(page);
   await fitsOnATelephone(page);
   const send = main(page).getByRole("button", { name: "Upgrade cluster" });
@@ -89,8 +92,13 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   await send.click();
   await expect(page).toHaveURL(new RegExp(`${cluster}$`));
   await expect(progress(page)).toBeVisible({ timeout: 30_000 });
+  // it is not enrolled, so its own API is not asked
+  await expect(part(page, "node-progress")).toContainText("Not checked: ");
   await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
   await expect(main(page).getByText("v1.32.1").first()).toBeVisible({ timeout: 60_000 });
+  await page.goto(viewOf(cluster, "journal"));
+  const entries = main(page).locator("li[data-source]");
+  await expect(entries.filter({ hasText: /Kubernetes version: v1\.31\.\d+ → v1\.32\.1/ })).toHaveCount(1);
   // there is no way back
   await page.goto(viewOf(cluster, "upgrade"));
   await expect(row("kubernetes-1.31")).toContainText("is older than");

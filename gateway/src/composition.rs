@@ -23,6 +23,7 @@ use crate::{
     },
     audit::AuditLog,
     authentication::Authentication,
+    browser_state::BrowserStates,
     build_error::{BuildError, read_file},
     client_api::ClientApi,
     clusters::{Cluster, Clusters, tokens::ClusterTokens},
@@ -62,6 +63,7 @@ pub(crate) struct Handlers {
     pub account: Arc<Account>,
     pub attempts: Arc<Attempts>,
     pub authentication: Arc<Authentication>,
+    pub browser_states: Arc<BrowserStates>,
     pub client_api: Arc<ClientApi>,
     pub cluster_list: Arc<ClusterListPublisher>,
     pub forward_auth: Arc<ForwardAuth>,
@@ -184,8 +186,10 @@ impl Parts {
             authorization: Arc::clone(&authorization),
             audit: audit.clone(),
         });
+        let browser_states = Arc::new(BrowserStates::new(cookies, store.clone()));
         let saved_forms = Arc::new(SavedForms {
             cookies,
+            browser_states: Arc::clone(&browser_states),
             store: store.clone(),
             audit: audit.clone(),
         });
@@ -280,6 +284,7 @@ impl Parts {
                 account,
                 attempts,
                 authentication,
+                browser_states,
                 client_api,
                 cluster_list,
                 forward_auth,

@@ -19,6 +19,7 @@ mod account;
 mod apps;
 mod audit;
 mod authentication;
+mod browser_state;
 mod build_error;
 mod client_api;
 mod clusters;

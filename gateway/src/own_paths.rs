@@ -60,6 +60,26 @@ pub(crate) enum Endpoint {
     AppSignOut,
 }
 
+impl Endpoint {
+    /// Returns whether its handler knows the browser's state. Every other request neither reads nor
+    /// writes one.
+    pub fn has_browser_state(self) -> bool {
+        matches!(
+            self,
+            Self::SignIn
+                | Self::SignInWithApplicationCredential
+                | Self::SignInWithToken
+                | Self::WebSsoStart
+                | Self::WebSsoFinish
+                | Self::ProviderStart
+                | Self::ProviderCallback
+                | Self::Totp
+                | Self::SavedForm
+                | Self::DiscardSavedForm
+        )
+    }
+}
+
 /// The hosts that serve a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {

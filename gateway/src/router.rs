@@ -14,6 +14,7 @@ use crate::{
         proxy::{cloud_api, routes},
         saved_form,
     },
+    browser_state::{BrowserStates, with_browser_state},
     client_api,
     composition::{Handlers, Parts},
     dispatch::Dispatcher,
@@ -25,8 +26,9 @@ use crate::{
 };
 
 pub(crate) fn dispatcher(parts: Arc<Parts>) -> Dispatcher {
-    let main = own_routes(HostKind::Main).fallback(routes::panel);
-    let app = own_routes(HostKind::App).fallback(routes::app);
+    let states = &parts.handlers.browser_states;
+    let main = own_routes(HostKind::Main, states).fallback(routes::panel);
+    let app = own_routes(HostKind::App, states).fallback(routes::app);
     Dispatcher {
         main: main.with_state(parts.handlers.clone()),
         app: app.with_state(parts.handlers.clone()),
@@ -35,12 +37,17 @@ pub(crate) fn dispatcher(parts: Arc<Parts>) -> Dispatcher {
 }
 
 /// Returns the gateway's own routes on a kind of host. What is below `/oauth2` goes to nothing else.
-fn own_routes(host: HostKind) -> Router<Handlers> {
+fn own_routes(host: HostKind, states: &Arc<BrowserStates>) -> Router<Handlers> {
     let (mut oauth2, mut others) = (Router::new(), Router::new());
     for own in own_paths::of(host) {
+        let handler = if own.endpoint.has_browser_state() {
+            with_browser_state(handler(own.endpoint), states)
+        } else {
+            handler(own.endpoint)
+        };
         match own.pattern.strip_prefix(OAUTH2) {
-            Some(pattern) => oauth2 = oauth2.route(pattern, handler(own.endpoint)),
-            None => others = others.route(own.pattern, handler(own.endpoint)),
+            Some(pattern) => oauth2 = oauth2.route(pattern, handler),
+            None => others = others.route(own.pattern, handler),
         }
     }
     let oauth2 = oauth2

@@ -2,7 +2,10 @@
 use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::{
+    DrainOptions,
+    lifecycle::{ChangeOutcome, ClusterNodes, NodeDrain, NodeGroupReview, NodeRemoval},
+};
 use uuid::Uuid;
 
 /// Returns the nodes of a cluster, with what the viewer may do with each.
@@ -20,19 +23,44 @@ pub async fn review_node_removal(
     super::answer(super::panel()?.review_node_removal(cluster, server).await)
 }
 
-/// Removes a node; `typed` is its name.
+/// Removes a node.
 #[server(prefix = "/api", endpoint = "managed_clusters/remove_node", input = Json, output = Json, client = PanelClient)]
 pub async fn remove_node(
     cluster: Uuid,
-    server: String,
-    typed: String,
+    node: NodeRemoval,
     reason: String,
 ) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.remove_node(cluster, node, reason).await)
+}
+
+/// Begins the drain of a node, or another time: cordons it, and evicts the first pods.
+#[server(prefix = "/api", endpoint = "managed_clusters/begin_node_drain", input = Json, output = Json, client = PanelClient)]
+pub async fn begin_node_drain(
+    cluster: Uuid,
+    server: String,
+    options: DrainOptions,
+    reason: String,
+) -> Result<(), UiError> {
     super::answer(
         super::panel()?
-            .remove_node(cluster, server, typed, reason)
+            .begin_node_drain(cluster, server, options, reason)
             .await,
     )
+}
+
+/// Evicts some more pods of the node whose drain was begun; repeated until the drain is done.
+#[server(prefix = "/api", endpoint = "managed_clusters/continue_node_drain", input = Json, output = Json, client = PanelClient)]
+pub async fn continue_node_drain(
+    cluster: Uuid,
+    options: DrainOptions,
+) -> Result<NodeDrain, UiError> {
+    super::answer(super::panel()?.continue_node_drain(cluster, options).await)
+}
+
+/// Stops a drain that was begun; the node stays cordoned, unless it is to take pods again.
+#[server(prefix = "/api", endpoint = "managed_clusters/stop_node_drain", input = Json, output = Json, client = PanelClient)]
+pub async fn stop_node_drain(cluster: Uuid, uncordon: bool) -> Result<(), UiError> {
+    super::answer(super::panel()?.stop_node_drain(cluster, uncordon).await)
 }
 
 /// Returns what the replacement of a node would do; changes nothing.

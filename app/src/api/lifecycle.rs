@@ -7,7 +7,7 @@ use portico_domain::panel::lifecycle::{
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
     JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
-    ProgressUpdate, UpgradeOptions,
+    ProgressUpdate, UpgradeOptions, UpgradeSelection,
 };
 use uuid::Uuid;
 
@@ -134,20 +134,28 @@ pub async fn get_cluster_journal(
 pub async fn get_upgrade_options(
     cluster: Uuid,
     template: Option<Uuid>,
+    selection: Option<UpgradeSelection>,
 ) -> Result<UpgradeOptions, UiError> {
-    super::answer(super::panel()?.upgrade_options(cluster, template).await)
+    let selection = selection.unwrap_or_default();
+    super::answer(
+        super::panel()?
+            .upgrade_options(cluster, template, selection)
+            .await,
+    )
 }
 
-/// Upgrades a cluster to a template; `typed` is the cluster's name.
+/// Upgrades a cluster, or what is selected of it, to a template; `typed` is the cluster's name.
 #[server(prefix = "/api", endpoint = "managed_clusters/upgrade", input = Json, output = Json, client = PanelClient)]
 pub async fn upgrade_cluster(
     cluster: Uuid,
     template: Uuid,
+    selection: Option<UpgradeSelection>,
     typed: String,
 ) -> Result<ChangeOutcome, UiError> {
+    let selection = selection.unwrap_or_default();
     super::answer(
         super::panel()?
-            .upgrade_cluster(cluster, template, typed)
+            .upgrade_cluster(cluster, template, selection, typed)
             .await,
     )
 }

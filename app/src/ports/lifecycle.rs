@@ -6,7 +6,7 @@ use portico_domain::panel::lifecycle::{
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
     JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
-    ProgressUpdate, UpgradeOptions,
+    ProgressUpdate, UpgradeOptions, UpgradeSelection,
 };
 use uuid::Uuid;
 
@@ -95,17 +95,20 @@ pub trait Lifecycle {
         &self,
         cluster: Uuid,
     ) -> Result<ApiServerConfiguration, UiError>;
-    /// Returns what a cluster can be upgraded to; with a template, what the upgrade to it would do.
+    /// Returns what a cluster can be upgraded to; with a template, what the upgrade to it would do. A single
+    /// node group is upgraded to the present template.
     async fn upgrade_options(
         &self,
         cluster: Uuid,
         template: Option<Uuid>,
+        selection: UpgradeSelection,
     ) -> Result<UpgradeOptions, UiError>;
-    /// Upgrades a cluster to a template; `typed` is the cluster's name.
+    /// Upgrades a cluster, or what is selected of it, to a template; `typed` is the cluster's name.
     async fn upgrade_cluster(
         &self,
         cluster: Uuid,
         template: Uuid,
+        selection: UpgradeSelection,
         typed: String,
     ) -> Result<ChangeOutcome, UiError>;
     /// Returns the certificate of a cluster's authority, and what the viewer may do with it.

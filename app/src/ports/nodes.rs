@@ -1,7 +1,10 @@
 //! The nodes of clusters that Magnum makes.
 use crate::error::UiError;
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::{
+    DrainOptions,
+    lifecycle::{ChangeOutcome, ClusterNodes, NodeDrain, NodeGroupReview, NodeRemoval},
+};
 use uuid::Uuid;
 
 /// Nodes, and what is done with one of them. As for [`super::Lifecycle`], all calls use the viewer's own
@@ -16,14 +19,30 @@ pub trait NodeOperations {
         cluster: Uuid,
         server: String,
     ) -> Result<NodeGroupReview, UiError>;
-    /// Removes a node; `typed` is its name. `reason` is for the journal; it may be empty.
+    /// Removes a node. `reason` is for the journal; it may be empty.
     async fn remove_node(
         &self,
         cluster: Uuid,
-        server: String,
-        typed: String,
+        node: NodeRemoval,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
+    /// Begins the drain of a node, or another time: cordons it, and evicts the first pods. `reason` is for
+    /// the journal; it may be empty.
+    async fn begin_node_drain(
+        &self,
+        cluster: Uuid,
+        server: String,
+        options: DrainOptions,
+        reason: String,
+    ) -> Result<(), UiError>;
+    /// Evicts some more pods of the node whose drain was begun. Repeated until the drain is done.
+    async fn continue_node_drain(
+        &self,
+        cluster: Uuid,
+        options: DrainOptions,
+    ) -> Result<NodeDrain, UiError>;
+    /// Stops a drain that was begun; the node stays cordoned, unless it is to take pods again.
+    async fn stop_node_drain(&self, cluster: Uuid, uncordon: bool) -> Result<(), UiError>;
     /// Returns what the replacement of a node would do; changes nothing. `server` is the ID of its server.
     async fn review_node_replacement(
         &self,

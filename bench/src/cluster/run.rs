@@ -8,8 +8,9 @@ use uuid::Uuid;
 
 /// The cluster whose page is watched and that is described.
 const WATCHED: &str = "bench-watched";
-/// Long enough for its page to be opened while the operation runs.
-const OPERATION_SECONDS: &str = "8";
+/// Longer than the interval at which an idle cluster is read: the operation begins outside of Portico, and its
+/// page must show that it runs.
+const OPERATION_SECONDS: &str = "24";
 
 /// The number of measurements.
 pub struct Effort {

@@ -8,6 +8,7 @@ pub mod clients;
 pub mod conductor;
 pub mod drivers;
 pub mod explanation;
+pub mod inside;
 pub mod items;
 pub mod mapping;
 pub mod nodes;

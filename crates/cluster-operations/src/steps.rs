@@ -79,11 +79,12 @@ pub async fn send(
             to,
             servers,
         } => target.resize(group, (*from, *to), servers).await?,
-        Action::Upgrade { template } => {
+        Action::Upgrade { template, choice } => {
+            let group = choice.group.as_deref().unwrap_or(DEFAULT_GROUP);
             let upgrade = Upgrade {
                 cluster_template: serde_json::from_value(Value::String(template.clone()))?,
-                node_group: target.group_id(DEFAULT_GROUP).await?,
-                max_batch_size: UPGRADE_BATCH_SIZE,
+                node_group: target.group_id(group).await?,
+                max_batch_size: choice.max_batch_size.unwrap_or(UPGRADE_BATCH_SIZE),
             };
             magnum.upgrade_cluster(token, cluster, &upgrade).await?;
         }

@@ -1,9 +1,11 @@
 //! What an upgrade of a cluster depends on: the templates of the project, and the checks.
 use crate::clients::Clients;
+use crate::inside::{Inside, removed_by};
 use crate::mapping;
 use crate::usages::{flavors, usages};
 use portico_lifecycle::driver::{Cloud, Family};
 use portico_lifecycle::model::{Cluster, NodeGroup, Template};
+use portico_lifecycle::plan::UpgradeChoice;
 use portico_lifecycle::preflight::{Checks, Reading, UpgradeContext, before_upgrade};
 use portico_lifecycle::quota::{Change, FlavorSize, GroupSize, Projection, project, surge};
 use portico_openstack::glance::Image;
@@ -21,31 +23,10 @@ pub struct Present<'a> {
     pub cloud: Cloud,
     /// `health_status` of the cluster.
     pub health: Option<&'a HealthStatus>,
-    /// Days until the certificate of the authority expires; `None`: not read.
-    pub certificate_days: Option<i64>,
+    /// Days until the certificate of the authority expires.
+    pub certificate_days: &'a Reading<i64>,
     pub inside: &'a Inside,
-}
-
-/// What runs in a cluster, which only its own API knows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inside {
-    /// Nodes that are not Ready.
-    pub unready_nodes: Reading<Vec<String>>,
-    /// PodDisruptionBudgets that permit no disruption, as `namespace/name`.
-    pub blocking_budgets: Reading<Vec<String>>,
-    /// Pods without a controller, as `namespace/name`.
-    pub bare_pods: Reading<Vec<String>>,
-}
-
-impl Default for Inside {
-    /// Returns that nothing was checked.
-    fn default() -> Self {
-        Self {
-            unready_nodes: Reading::NotChecked,
-            blocking_budgets: Reading::NotChecked,
-            bare_pods: Reading::NotChecked,
-        }
-    }
+    pub choice: &'a UpgradeChoice,
 }
 
 /// Returns the templates that the project may use. With drivers that take the version from the image, the
@@ -98,18 +79,16 @@ pub async fn checks(
         is_healthy: match present.health {
             Some(HealthStatus::Healthy) => Reading::Known(true),
             Some(HealthStatus::Unhealthy) => Reading::Known(false),
-            _ => Reading::NotChecked,
+            _ => Reading::NotChecked("Magnum has not measured it.".to_owned()),
         },
         unready_nodes: present.inside.unready_nodes.clone(),
         blocking_budgets: present.inside.blocking_budgets.clone(),
         bare_pods: present.inside.bare_pods.clone(),
-        removed_apis: Reading::NotChecked,
+        local_data_pods: present.inside.local_data_pods.clone(),
+        removed_apis: removed_by(&present.inside.deprecated_apis, target.kubernetes_version()),
         surge: &surge,
-        certificate_days: match present.certificate_days {
-            Some(days) => Reading::Known(days),
-            None => Reading::NotChecked,
-        },
-        has_options: false,
+        certificate_days: present.certificate_days.clone(),
+        choice: present.choice,
     })
 }
 

@@ -7,6 +7,7 @@
 pub mod authority;
 pub mod capabilities;
 pub mod creation;
+pub mod drain;
 pub mod driver;
 pub mod failure;
 pub mod idempotency;
@@ -14,6 +15,7 @@ pub mod inventory;
 pub mod journal;
 pub mod labels;
 pub mod model;
+pub mod placement;
 pub mod plan;
 pub mod preflight;
 pub mod progress;

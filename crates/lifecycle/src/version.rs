@@ -74,3 +74,12 @@ impl KubernetesVersion {
         Move::Skips
     }
 }
+
+/// The versions before and after an upgrade.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VersionChange {
+    pub from: KubernetesVersion,
+    pub to: KubernetesVersion,
+    /// Whether all nodes get the new version; else node groups stay as they are.
+    pub is_of_all_nodes: bool,
+}

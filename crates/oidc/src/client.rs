@@ -2,10 +2,10 @@
 //! (RFC 6749, RFC 7636). ID tokens are opaque to it: see [`Answer`].
 use jiff::{SignedDuration, Timestamp};
 use openidconnect::{
-    AccessToken, AuthType, AuthorizationCode, Client, ClientId, ClientSecret, EndpointMaybeSet,
-    EndpointNotSet, EndpointSet, ExtraTokenFields, IdToken, OAuth2TokenResponse as _,
-    PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError, StandardErrorResponse,
-    StandardTokenResponse, TokenResponse,
+    AccessToken, AdditionalClaims, AuthType, AuthorizationCode, Client, ClientId, ClientSecret,
+    EndpointMaybeSet, EndpointNotSet, EndpointSet, ExtraTokenFields, IdToken,
+    OAuth2TokenResponse as _, PkceCodeVerifier, RedirectUrl, RefreshToken, RequestTokenError,
+    StandardErrorResponse, StandardTokenResponse, TokenResponse,
     core::{
         CoreAuthDisplay, CoreAuthPrompt, CoreClientAuthMethod, CoreErrorResponseType,
         CoreGenderClaim, CoreJsonWebKey, CoreJweContentEncryptionAlgorithm,
@@ -15,11 +15,10 @@ use openidconnect::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use url::Url;
 
-use crate::{
-    error::Error, http::Http, metadata::Metadata, settings::Settings, userinfo::UserInfoMember,
-};
+use crate::{error::Error, http::Http, metadata::Metadata, settings::Settings};
 
 /// Access tokens with a longer lifetime are refreshed after this time.
 pub(crate) const MAX_ACCESS_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(24);
@@ -33,6 +32,14 @@ pub(crate) struct IdTokenField {
 }
 
 impl ExtraTokenFields for IdTokenField {}
+
+/// All claims of a userinfo response, in the one member that our client of that endpoint adds.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) struct UserInfoMember {
+    pub claims: Map<String, Value>,
+}
+
+impl AdditionalClaims for UserInfoMember {}
 
 /// The token endpoint's response.
 pub(crate) type Answer = StandardTokenResponse<IdTokenField, CoreTokenType>;

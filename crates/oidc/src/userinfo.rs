@@ -3,27 +3,18 @@
 use ::http::{HeaderValue, header};
 use futures::{FutureExt as _, future::BoxFuture};
 use openidconnect::{
-    AccessToken, AdditionalClaims, AsyncHttpClient, HttpRequest, HttpResponse, SubjectIdentifier,
-    UserInfoClaims, UserInfoError, core::CoreGenderClaim,
+    AccessToken, AsyncHttpClient, HttpRequest, HttpResponse, SubjectIdentifier, UserInfoClaims,
+    UserInfoError, core::CoreGenderClaim,
 };
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
     claims::Identity,
-    client,
+    client::{self, UserInfoMember},
     error::{Error, TokenFault},
     provider::Provider,
 };
-
-/// All claims of a response, in the one member that [`UserInfoClient`] adds.
-#[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct UserInfoMember {
-    claims: Map<String, Value>,
-}
-
-impl AdditionalClaims for UserInfoMember {}
 
 /// The HTTP client for userinfo requests. The library receives the subject, which it compares, and
 /// the claims in a member of their own: it neither judges a signed response, nor refuses a claim

@@ -95,6 +95,9 @@ pub enum StoreError {
         "an entry of {bytes} bytes is too large for the journal of a cluster, which takes {max}"
     )]
     JournalEntryTooLarge { bytes: usize, max: usize },
+    /// The data of a browser session is too large.
+    #[error("{bytes} bytes are too large for a browser session, which takes {max}")]
+    BrowserSessionTooLarge { bytes: usize, max: usize },
     /// `store.url` cannot be used.
     #[error("store.url: {0}")]
     Url(String),
@@ -126,7 +129,8 @@ impl StoreError {
             | Self::Corrupt { .. }
             | Self::Cluster { .. }
             | Self::TooManyClusters
-            | Self::JournalEntryTooLarge { .. } => StoreCause::Entry,
+            | Self::JournalEntryTooLarge { .. }
+            | Self::BrowserSessionTooLarge { .. } => StoreCause::Entry,
             Self::Audit(error) => error.cause(),
             Self::AuditOverflow | Self::Contended { .. } => StoreCause::Busy,
         }

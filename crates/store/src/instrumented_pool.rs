@@ -16,11 +16,12 @@ const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";
 
 /// Every table, as a label; a test compares the list with the migrations.
-const TABLES: [&str; 29] = [
+const TABLES: [&str; 30] = [
     "access_tokens",
     "audit_chain",
     "audit_events",
     "authorization_codes",
+    "browser_sessions",
     "cluster_creation_attempts",
     "cluster_journal_entries",
     "cluster_journal_heads",

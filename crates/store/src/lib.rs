@@ -16,6 +16,7 @@ mod advice;
 mod audit;
 mod authorization_codes;
 mod browser_marks;
+mod browser_sessions;
 mod cause;
 mod changes;
 mod cluster_journal;
@@ -60,6 +61,10 @@ pub use audit::{
 };
 pub use authorization_codes::{AuthorizationCode, AuthorizationCodes, NewAuthorizationCode};
 pub use browser_marks::BrowserMarks;
+pub use browser_sessions::{
+    BrowserSession, BrowserSessionCreation, BrowserSessions,
+    MAX_DATA_BYTES as MAX_BROWSER_SESSION_BYTES,
+};
 pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use cluster_journal::{

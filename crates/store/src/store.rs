@@ -7,9 +7,9 @@ use crate::shared::Shared;
 use crate::sql::SqlStore;
 use crate::sweep::{Sweep, Swept};
 use crate::{
-    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, Changes, ClusterJournal,
-    ClusterProtections, CreationAttempts, DeviceCodes, EnrolledClusters, Handovers, KeystoneTokens,
-    LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms,
+    AccessTokens, Audit, AuthorizationCodes, BrowserMarks, BrowserSessions, Changes,
+    ClusterJournal, ClusterProtections, CreationAttempts, DeviceCodes, EnrolledClusters, Handovers,
+    KeystoneTokens, LogoutMarks, NamespaceCandidates, ProviderFlows, ProviderTokens, SavedForms,
     SessionCredentials, Sessions, SignInAccounts, SignInFlows, Throttle, TotpMarks,
 };
 use jiff::Timestamp;
@@ -75,6 +75,9 @@ accessors! {
 
     /// Returns the one-time codes that carry a session to an app's host.
     pub fn handovers -> Handovers;
+
+    /// Returns the state of browsers before and beside their sessions.
+    pub fn browser_sessions -> BrowserSessions;
 
     /// Returns the forms that wait until their user has signed in again.
     pub fn saved_forms -> SavedForms;

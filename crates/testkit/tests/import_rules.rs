@@ -121,6 +121,8 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("openidconnect", &["portico-oidc"]),
     // tests tamper with rows
     ("sqlx", &["portico-store", "portico-test-support"]),
+    // the state of browsers; sessions that grant access are our own (ADR 0027)
+    ("tower-sessions", &["gateway"]),
     ("kube", &["server", "portico-cluster-sync"]),
     ("k8s-openapi", &["server", "portico-cluster-sync"]),
     (

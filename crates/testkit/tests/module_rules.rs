@@ -104,6 +104,7 @@ const GATEWAY: Table = &[
         "authentication",
         &["hosts", "http", "request_context", "sessions"],
     ),
+    ("browser_state", &["http", "request_context"]),
     (
         "clusters",
         &[
@@ -133,6 +134,7 @@ const GATEWAY: Table = &[
         &[
             "audit",
             "authentication",
+            "browser_state",
             "build_error",
             "client_api",
             "clusters",
@@ -170,6 +172,7 @@ const GATEWAY: Table = &[
         &[
             "audit",
             "authentication",
+            "browser_state",
             "config",
             "hosts",
             "http",
@@ -187,6 +190,7 @@ const GATEWAY: Table = &[
             "apps",
             "audit",
             "authentication",
+            "browser_state",
             "build_error",
             "client_api",
             "clusters",
@@ -219,6 +223,7 @@ const GATEWAY: Table = &[
         &[
             "account",
             "apps",
+            "browser_state",
             "client_api",
             "composition",
             "dispatch",
@@ -245,6 +250,7 @@ const STORE: Table = &[
     ("audit", &["error", "row", "sealing"]),
     ("authorization_codes", &["error"]),
     ("browser_marks", &["sealing"]),
+    ("browser_sessions", &["error"]),
     ("changes", &["error", "sessions"]),
     ("cluster_journal", &["error"]),
     ("cluster_protections", &["error"]),
@@ -276,6 +282,7 @@ const STORE: Table = &[
             "advice",
             "audit",
             "authorization_codes",
+            "browser_sessions",
             "changes",
             "cluster_journal",
             "cluster_protections",
@@ -315,6 +322,7 @@ const STORE: Table = &[
             "advice",
             "audit",
             "authorization_codes",
+            "browser_sessions",
             "changes",
             "cluster_journal",
             "cluster_protections",
@@ -355,6 +363,7 @@ const STORE: Table = &[
             "audit",
             "authorization_codes",
             "browser_marks",
+            "browser_sessions",
             "changes",
             "cluster_journal",
             "cluster_protections",

@@ -33,7 +33,7 @@ const PURPOSES: [(Purpose, &str); 7] = [
     (Purpose::SignIn, "portico-sign-in"),
     (Purpose::Flow, "portico-flow"),
     (Purpose::Handover, "portico-handover"),
-    (Purpose::Form, "portico-form"),
+    (Purpose::State, "portico-state"),
     (Purpose::Redirects, "portico-redirects"),
     (Purpose::Provider, "portico-provider"),
 ];
@@ -107,6 +107,15 @@ fn check_lines(text: &[u8]) {
                 assert_eq!(slot.expose_secret().len(), 43);
             }
         }
+    }
+    // what a reader that decodes names may see
+    let cookies = Cookies { secure: true };
+    let mut kept = headers.clone();
+    cookies.keep_plain(&mut kept, Purpose::State);
+    let own = cookies.read_mark(&headers, Purpose::State);
+    assert_eq!(cookies.read_mark(&kept, Purpose::State), own, "{text:?}");
+    for (name, _) in pairs(&kept) {
+        assert!(!name.contains('%') && name == name.trim(), "{text:?}");
     }
     // what is forwarded to an upstream
     let passed: Vec<u8> =

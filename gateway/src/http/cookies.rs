@@ -26,8 +26,8 @@ pub(crate) enum Purpose {
     Flow,
     /// A hand-over to an app's host in progress.
     Handover,
-    /// A saved form that waits until its user has signed in again.
-    Form,
+    /// The browser's state before and beside the session; see [`crate::browser_state`].
+    State,
     /// The count of recent sign-ins without success.
     Redirects,
     /// The browser that starts sign-ins at OIDC providers.
@@ -65,7 +65,7 @@ impl Purpose {
             Purpose::SignIn => "portico-sign-in",
             Purpose::Flow => "portico-flow",
             Purpose::Handover => "portico-handover",
-            Purpose::Form => "portico-form",
+            Purpose::State => "portico-state",
             Purpose::Redirects => "portico-redirects",
             Purpose::Provider => "portico-provider",
             Purpose::Browser => "portico-browser",
@@ -79,7 +79,7 @@ impl Purpose {
             Purpose::SignIn => "__Host-portico-sign-in",
             Purpose::Flow => "__Host-portico-flow",
             Purpose::Handover => "__Host-portico-handover",
-            Purpose::Form => "__Host-portico-form",
+            Purpose::State => "__Host-portico-state",
             Purpose::Redirects => "__Host-portico-redirects",
             Purpose::Provider => "__Host-portico-provider",
             Purpose::Browser => "__Host-portico-browser",
@@ -89,7 +89,8 @@ impl Purpose {
 }
 
 impl Cookies {
-    fn name(self, purpose: Purpose) -> &'static str {
+    /// Returns the name of a purpose's cookie.
+    pub fn name(self, purpose: Purpose) -> &'static str {
         if self.secure {
             purpose.host_name()
         } else {
@@ -130,6 +131,39 @@ impl Cookies {
     pub fn read_mark(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
         self.only(headers, purpose)
             .filter(|value| value.len() <= MAX_MARK_BYTES)
+    }
+
+    /// Returns whether a response sets the cookie to a value.
+    pub fn sets(self, headers: &HeaderMap, purpose: Purpose) -> bool {
+        let name = self.name(purpose);
+        headers.get_all(header::SET_COOKIE).iter().any(|line| {
+            parts(line.as_bytes())
+                .next()
+                .and_then(|pair| pair.strip_prefix(name.as_bytes()))
+                .and_then(|rest| rest.strip_prefix(b"="))
+                .is_some_and(|value| !value.is_empty())
+        })
+    }
+
+    /// Leaves a request only cookies with plain names, and of `purpose` the one that
+    /// [`Self::read_mark`] returns: a reader that decodes names, or takes the last of two, sees no
+    /// other cookie of that name. A sibling host can set `__Host%2Dportico-state`, as it lacks the
+    /// prefix that browsers protect.
+    pub fn keep_plain(self, headers: &mut HeaderMap, purpose: Purpose) {
+        let name = self.name(purpose);
+        let own = self
+            .read_mark(headers, purpose)
+            .map(|value| format!("{name}={value}"));
+        let plain = pairs(headers)
+            .filter(|(key, _)| *key != name && is_plain(key))
+            .map(|(key, value)| format!("{key}={value}"));
+        let kept: Vec<String> = plain.chain(own).collect();
+        headers.remove(header::COOKIE);
+        if !kept.is_empty()
+            && let Ok(line) = HeaderValue::try_from(kept.join("; "))
+        {
+            headers.insert(header::COOKIE, line);
+        }
     }
 
     fn only(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
@@ -214,6 +248,13 @@ fn secret(value: &str) -> Option<SecretString> {
     ours.then(|| SecretString::from(value.to_owned()))
 }
 
+/// Returns whether a cookie's name has only characters that no reader decodes or removes, as
+/// Portico's own have.
+fn is_plain(name: &str) -> bool {
+    name.bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+}
+
 /// Returns the name suffix of a value's own cookie, which reveals nothing of the value.
 fn slot_of(value: &SecretString) -> String {
     let digest = Sha256::digest(value.expose_secret());
@@ -231,112 +272,4 @@ fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use portico_proxy::headers::cookies::{is_reserved, without_reserved};
-    use proptest::prelude::*;
-
-    const VALUE: &str = "0123456789abcdefghijABCDEFGHIJ0123456789_-x";
-
-    fn headers(lines: &[&str]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for line in lines {
-            headers.append(
-                header::COOKIE,
-                HeaderValue::from_bytes(line.as_bytes()).expect("value"),
-            );
-        }
-        headers
-    }
-
-    #[test]
-    fn a_session_cookie_is_read() {
-        let cookies = Cookies { secure: true };
-        let headers = headers(&["a=b", &format!("theme=dark; __Host-portico={VALUE}")]);
-        let read = cookies.read(&headers, Purpose::Session).expect("read");
-        assert_eq!(read.expose_secret(), VALUE);
-    }
-
-    #[test]
-    fn planted_broken_and_foreign_cookies_do_not_count() {
-        let cookies = Cookies { secure: false };
-        for line in [
-            format!("portico={VALUE}; portico={VALUE}"),
-            format!("__Host-portico={VALUE}"),
-            "portico=short".to_owned(),
-            format!("portico={}", "x".repeat(9000)),
-            format!("portico=\"{}\"", &VALUE[2..]),
-            ";;;=;".to_owned(),
-            "portico".to_owned(),
-        ] {
-            assert!(
-                cookies.read(&headers(&[&line]), Purpose::Session).is_none(),
-                "{line}"
-            );
-        }
-    }
-
-    #[test]
-    fn each_open_form_has_a_cookie_of_its_own() {
-        let cookies = Cookies { secure: true };
-        let values: Vec<SecretString> = (0..3)
-            .map(|n| SecretString::from(format!("{n}{}", &VALUE[1..])))
-            .collect();
-        let lines: Vec<String> = values
-            .iter()
-            .map(|value| {
-                let line = cookies.set_slot(Purpose::SignIn, value, 60).expect("line");
-                let line = line.to_str().expect("text").to_owned();
-                line.split(';').next().expect("pair").to_owned()
-            })
-            .collect();
-        let all = headers(&[&lines.join("; ")]);
-        let read = cookies.read_slots(&all, Purpose::SignIn);
-        let exposed = |all: &[SecretString]| -> Vec<String> {
-            all.iter().map(|v| v.expose_secret().to_owned()).collect()
-        };
-        assert_eq!(exposed(&read), exposed(&values));
-        assert!(without_reserved(&all).is_none(), "they travel on");
-        // one under another's name is planted
-        let planted = lines[0].replace(values[0].expose_secret(), values[1].expose_secret());
-        assert!(
-            cookies
-                .read_slots(&headers(&[&planted]), Purpose::SignIn)
-                .is_empty()
-        );
-        let many = lines[0].clone() + &format!("; {}", lines[0]).repeat(100);
-        let many = cookies.read_slots(&headers(&[&many]), Purpose::SignIn);
-        assert_eq!(many.len(), MAX_SLOTS);
-    }
-
-    #[test]
-    fn written_cookies_are_host_only() {
-        let line = Cookies { secure: true }
-            .set(Purpose::Session, &SecretString::from(VALUE))
-            .expect("line");
-        assert_eq!(
-            line.to_str().expect("text"),
-            format!("__Host-portico={VALUE}; Path=/; HttpOnly; Secure; SameSite=Lax")
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn no_cookie_line_panics(line in prop::collection::vec(32_u8..=126, 0..80)) {
-            let mut headers = HeaderMap::new();
-            headers.append(header::COOKIE, HeaderValue::from_bytes(&line).expect("value"));
-            let _ = Cookies { secure: true }.read(&headers, Purpose::Session);
-            let left = without_reserved(&headers);
-            prop_assert!(left.is_none_or(|left| pairs_of(&left).iter().all(|name| !is_reserved(name))));
-        }
-    }
-
-    fn pairs_of(value: &HeaderValue) -> Vec<String> {
-        value
-            .to_str()
-            .expect("text")
-            .split(';')
-            .map(|pair| pair.split('=').next().unwrap_or_default().trim().to_owned())
-            .collect()
-    }
-}
+mod tests;

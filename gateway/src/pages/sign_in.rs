@@ -51,6 +51,8 @@ pub(crate) struct Button {
     pub href: String,
     /// Whether its last request failed.
     pub down: bool,
+    /// Whether this browser signed in with it last.
+    pub last_used: bool,
 }
 
 /// The offer to stay signed in.
@@ -185,6 +187,7 @@ impl SignInPage<'_> {
                                         small { (provider.name) " does not answer at the moment" }
                                     }
                                 }
+                                @if provider.last_used { span.tag { "last used" } }
                             }
                         }
                     }

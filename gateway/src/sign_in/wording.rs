@@ -96,6 +96,10 @@ pub(super) fn notice(reason: &str) -> Option<Notice> {
             "Your session had expired before what you entered arrived. It is kept for 10 minutes: \
              sign in again as the same user, and you can send it."
         }
+        "code_page_ended" => {
+            "The page for your one-time code was open for too long, or the sign-in has ended. \
+             Enter your password again."
+        }
         "refused_by_keystone" => {
             "Keystone has ended your session: your account, password or roles have changed."
         }

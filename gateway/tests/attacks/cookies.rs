@@ -1,4 +1,4 @@
-//! 46, 47 and 69 to 71: what a browser or an attacker near it may put into the `Cookie` header.
+//! 46, 47, 69 to 71 and 125: what a browser or an attacker near it may put into the `Cookie` header.
 use std::time::{Duration, Instant};
 
 use http::{Method, StatusCode};
@@ -242,4 +242,36 @@ async fn attack_71_a_cookie_for_one_purpose_is_none_for_another() {
     let line = format!("portico={}", own.expose_secret());
     let answer = with_cookies(&stack, &[&line], "/oauth2/userinfo").await;
     assert_eq!(answer.status, StatusCode::OK, "the control case");
+}
+
+#[tokio::test]
+async fn attack_125_a_name_that_decodes_to_ours_is_not_the_browsers_state() {
+    let stack = Stack::start(Wanted::default()).await;
+    let mut browser = Browser::new(stack.address);
+    let expired = stack.expired_session().await;
+    browser.set_cookie(MAIN_HOST, "portico", expired.expose_secret());
+    let form = [("subject", "vera")];
+    let target = format!("{MAIN}/api/grant?project=p1");
+    browser.submit(MAIN, &target, &form).await;
+    let state = browser.cookie(MAIN_HOST, "portico-state").expect("state");
+    let (session, _) = stack.session_of("u1", "ada", &[]).await;
+    let session = format!("portico={}", session.expose_secret());
+    for planted in [
+        format!("portico%2Dstate={state}"),
+        format!("%70ortico-state={state}"),
+        format!("portico-state ={state}"),
+        format!("Portico-state={state}"),
+        format!("portico-state={state}; portico-state={state}"),
+    ] {
+        let page = with_cookies(&stack, &[&session, &planted], "/oauth2/saved_form").await;
+        assert_eq!(page.status, StatusCode::OK, "{planted}");
+        assert!(page.body.contains("Nothing is waiting"), "{planted}");
+    }
+    let own = format!("portico-state={state}; portico%2Dstate=planted");
+    let page = with_cookies(&stack, &[&session, &own], "/oauth2/saved_form").await;
+    assert!(page.body.contains("Send what you"), "the control case");
+    // and no more than a state
+    let line = format!("portico={state}");
+    let answer = with_cookies(&stack, &[&line], "/oauth2/userinfo").await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
 }

@@ -90,7 +90,7 @@ async fn attack_51_nothing_that_a_client_chose_becomes_markup() {
     let encoded: String = url::form_urlencoded::byte_serialize(evil.as_bytes()).collect();
     let (mut browser, session) = stack.signed_in_as("u2", evil, &[]).await;
     let mut stranger = Browser::new(stack.address);
-    stranger.set_cookie(MAIN_HOST, "portico-form", "</script><b>");
+    stranger.set_cookie(MAIN_HOST, "portico-state", "</script><b>");
     let mut pages = Vec::new();
     for path in [
         format!("sign_in?rd=/{encoded}&reason={encoded}"),

@@ -13,6 +13,7 @@
 mod access_log;
 mod apps;
 mod audit;
+mod browser_state;
 mod client_address;
 mod cloud_api;
 mod cluster_list;

@@ -68,6 +68,25 @@ async fn the_sign_in_page_offers_what_the_host_has() {
 }
 
 #[tokio::test]
+async fn the_provider_that_a_browser_used_last_is_offered_first() {
+    let corp = registered("corp").await;
+    let partner = registered("partner").await;
+    let entries = json!([corp.entry(&json!({})), partner.entry(&json!({}))]);
+    let stack = gateway(entries).await;
+    let url = format!("{MAIN}/oauth2/sign_in?prompt=login");
+    let order = |body: &str| {
+        let at = |name| body.find(name).expect("button");
+        at("Sign in with partner login") < at("Sign in with corp login")
+    };
+    let page = Browser::new(stack.address).open(&url).await;
+    assert!(!order(&page.body) && !page.body.contains("last used"));
+    let (mut alice, _) = signed_in(&stack, "partner", "alice").await;
+    let page = alice.open(&url).await;
+    assert!(order(&page.body), "{}", page.body);
+    assert_eq!(page.body.matches("last used").count(), 1);
+}
+
+#[tokio::test]
 async fn a_provider_that_is_down_stops_no_other_sign_in_and_is_named() {
     let corp = registered("corp").await;
     let down = json!({

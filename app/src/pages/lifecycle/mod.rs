@@ -12,6 +12,7 @@ mod journal;
 mod list;
 mod node_groups;
 mod nodes;
+mod pods;
 mod protection;
 mod templates;
 mod upgrade;

@@ -337,6 +337,7 @@ async fn finish(
         uuid,
         name: target.cluster.name.clone(),
         family: target.cluster.driver.family,
+        versions: None,
         followed: Followed::Change {
             operation,
             before,

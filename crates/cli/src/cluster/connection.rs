@@ -19,6 +19,9 @@ pub struct Connection {
     /// `None`: the cloud is called directly, and is not pinned.
     gateway: Option<Url>,
     source: Source,
+    /// The API server of the clusters of a test.
+    #[cfg(test)]
+    pub api_server: Option<Url>,
 }
 
 /// Where the token comes from.
@@ -64,6 +67,8 @@ impl Connection {
             token: access.token,
             gateway: access.gateway,
             source: Source::Given,
+            #[cfg(test)]
+            api_server: None,
         }
     }
 

@@ -162,6 +162,7 @@ pub async fn wait(
         uuid,
         name: review.document.metadata.name.clone(),
         family: review.template.driver.family,
+        versions: None,
         followed: Followed::Creation {
             timeout_minutes: timeout_minutes.unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
         },

@@ -141,6 +141,7 @@ async fn wait(
         uuid: doomed.uuid,
         name: cluster.name.clone(),
         family: cluster.driver.family,
+        versions: None,
         followed: Followed::Deletion {
             before: Mark::of(cluster),
         },

@@ -69,6 +69,13 @@ pub enum ClusterError {
         node: String,
         source: Box<Self>,
     },
+    /// A node was removed, and no new one was added in its place.
+    #[error("a node was removed from {group}, and none was added in its place: {source}")]
+    NotAdded {
+        cluster: String,
+        group: String,
+        source: Box<Self>,
+    },
     /// It needs Portico's store, and Magnum is called directly.
     #[error(
         "a cluster's events are in Portico's journal, and this command calls Magnum directly: Magnum has none"
@@ -138,7 +145,9 @@ impl ClusterError {
             Self::TimedOut { .. } => exit_code::TIMED_OUT,
             Self::TokenEnded { .. } => exit_code::SIGN_IN,
             Self::Interrupted { .. } => exit_code::INTERRUPTED,
-            Self::Partly { .. } | Self::NotReplaced { .. } => exit_code::PARTLY,
+            Self::Partly { .. } | Self::NotReplaced { .. } | Self::NotAdded { .. } => {
+                exit_code::PARTLY
+            }
         }
     }
 
@@ -173,6 +182,9 @@ impl ClusterError {
             Self::NotReplaced { cluster, node, .. } => Some(format!(
                 "continue with `portico cluster nodes remove {cluster} {node}`"
             )),
+            Self::NotAdded { cluster, group, .. } => Some(format!(
+                "continue with `portico cluster nodes add {cluster} -g {group}`"
+            )),
             Self::Blocked { exit, .. } if *exit == exit_code::QUOTA => Some(
                 "choose a smaller cluster, delete what is not needed, or ask the cloud's operator for more"
                     .to_owned(),
@@ -196,6 +208,7 @@ impl ClusterError {
             Self::Service(error) => error.request_id.as_deref(),
             Self::Partly { source, .. }
             | Self::NotReplaced { source, .. }
+            | Self::NotAdded { source, .. }
             | Self::TokenEnded { source, .. } => source.request_id(),
             _ => None,
         }

@@ -2,6 +2,7 @@
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
+use super::follow_nodes::FollowedNodes;
 use jiff::{SignedDuration, Timestamp};
 use portico_cluster_operations::conductor::{NO_CONDUCTOR, has_conductor};
 use portico_cluster_operations::{explanation, mapping};
@@ -11,6 +12,7 @@ use portico_lifecycle::progress::{
     Followed, Outcome, Progress, ProgressReport, Snapshot, StepReport, StepState, Typical,
     poll_interval,
 };
+use portico_lifecycle::version::VersionChange;
 use portico_openstack::rest::{self, ErrorKind};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -24,6 +26,8 @@ pub struct Following {
     pub name: String,
     pub family: Family,
     pub followed: Followed,
+    /// Of an upgrade, if they are known.
+    pub versions: Option<VersionChange>,
     /// When Magnum accepted it.
     pub since: Timestamp,
     pub timeout: Duration,
@@ -51,19 +55,22 @@ pub async fn follow(
     let mut printer = Printer::new(following.has_json_lines);
     let began = Timestamp::now();
     let mut seen = Seen::default();
+    let mut nodes = FollowedNodes::new(following.uuid, &following.followed, following.versions);
     loop {
         if look(connection, console, &following, &mut seen).await? {
+            nodes.look(connection).await;
             progress.observe(&Snapshot {
                 at: Timestamp::now(),
                 cluster: seen.cluster.as_ref(),
                 groups: seen.groups.as_deref(),
-                is_api_ready: None,
-                nodes: None,
+                is_api_ready: nodes.is_api_ready(),
+                nodes: nodes.counts(seen.wanted_nodes()),
             });
         }
         let now = Timestamp::now();
         let report = progress.report(now, &Typical::new());
         printer.show(console, &report)?;
+        nodes.show(console, &elapsed(report.elapsed), following.has_json_lines)?;
         match &report.outcome {
             Outcome::Succeeded => {
                 // what follows needs a token as well, and this one may be about to end; without another
@@ -119,6 +126,13 @@ struct Seen {
 }
 
 impl Seen {
+    /// Returns how many nodes the cluster is to have.
+    fn wanted_nodes(&self) -> Option<u32> {
+        let groups = self.groups.as_ref().filter(|groups| !groups.is_empty())?;
+        let kept = groups.iter().filter(|group| !group.status.is_deletion());
+        Some(kept.map(|group| group.node_count).sum())
+    }
+
     /// Writes once that a service does not answer.
     fn report_outage(&mut self, console: &mut Console, error: &str) {
         if !self.is_outage_reported {

@@ -12,12 +12,12 @@ use super::steps;
 use jiff::Timestamp;
 use portico_cluster_operations::target;
 use portico_lifecycle::capabilities::{Feature, capability};
-use portico_lifecycle::model::{NodeGroup, Template};
+use portico_lifecycle::model::NodeGroup;
 use portico_lifecycle::plan::Plan;
 use portico_lifecycle::preflight::Checks;
 use portico_lifecycle::progress::Followed;
 use portico_lifecycle::quota::Projection;
-use portico_lifecycle::spec::{ClusterSpec, NodeGroupSpec, Problem};
+use portico_lifecycle::spec::{NodeGroupSpec, Problem};
 use portico_lifecycle::status::{self, Operation};
 use portico_openstack::magnum;
 use std::ops::Deref;
@@ -99,19 +99,10 @@ impl Target {
         })
     }
 
-    /// Returns the steps to a specification that describes a part of the cluster only, to `template`
-    /// where that is another one.
-    ///
-    /// # Errors
-    /// [`ClusterError::Blocked`] with what is wrong with the specification.
-    pub fn plan(&self, spec: ClusterSpec, template: &Template) -> Result<Plan, ClusterError> {
-        self.0.plan(spec, template).map_err(invalid)
-    }
-
     /// Returns the steps to one node group as it is wanted.
     ///
     /// # Errors
-    /// As [`Self::plan`].
+    /// [`ClusterError::Blocked`] with what is wrong with the specification.
     pub fn plan_of_group(&self, group: NodeGroupSpec) -> Result<Plan, ClusterError> {
         self.0.plan_of_group(group).map_err(invalid)
     }
@@ -119,7 +110,7 @@ impl Target {
     /// Returns the step to a number of control plane nodes.
     ///
     /// # Errors
-    /// As [`Self::plan`].
+    /// As [`Self::plan_of_group`].
     pub fn plan_of_control_plane(&self, nodes: u32) -> Result<Plan, ClusterError> {
         self.0.plan_of_control_plane(nodes).map_err(invalid)
     }
@@ -152,18 +143,51 @@ pub async fn carry_out(
     plan: &Plan,
     args: &ChangeArgs,
 ) -> Result<u8, ClusterError> {
+    if let Some(code) = confirm(console, target, plan, args)? {
+        return Ok(code);
+    }
+    send(connection, console, target, plan, args).await
+}
+
+/// Shows a plan, and asks where nodes are removed; returns the exit code if nothing is to be sent.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] if it cannot be carried out, or the user does not confirm it.
+pub fn confirm(
+    console: &mut Console,
+    target: &Target,
+    plan: &Plan,
+    args: &ChangeArgs,
+) -> Result<Option<u8>, ClusterError> {
     let name = &target.cluster.name;
     apply::print(console, args.shared.output, name, plan)?;
     apply::ensure_applicable(plan, "the change cannot be made")?;
     if args.dry_run {
         console.say("Nothing was sent.");
-        return Ok(apply::difference(plan));
+        return Ok(Some(apply::difference(plan)));
     }
-    let Some(first) = plan.steps.first() else {
+    if plan.steps.is_empty() {
         console.say("Nothing to change.");
+        return Ok(Some(0));
+    }
+    apply::confirm(console, args.yes, plan, name)?;
+    Ok(None)
+}
+
+/// Carries out a plan that was confirmed; returns the exit code.
+///
+/// # Errors
+/// How a step ended.
+pub async fn send(
+    connection: &mut Connection,
+    console: &mut Console,
+    target: &Target,
+    plan: &Plan,
+    args: &ChangeArgs,
+) -> Result<u8, ClusterError> {
+    let Some(first) = plan.steps.first() else {
         return Ok(0);
     };
-    apply::confirm(console, args.yes, plan, name)?;
     let waiting = &args.waiting;
     let waits = waiting.is_wanted(plan.steps.len() > 1);
     if !waits && plan.steps.len() > 1 {
@@ -231,6 +255,7 @@ async fn settle(
         name: target.cluster.name.clone(),
         family: target.cluster.driver.family,
         followed,
+        versions: None,
         since: Timestamp::now(),
         timeout,
         has_json_lines: false,

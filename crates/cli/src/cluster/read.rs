@@ -191,6 +191,7 @@ pub async fn watch(
         name: cluster.name.clone(),
         family: cluster.driver.family,
         followed,
+        versions: None,
         since,
         timeout: args.timeout,
         has_json_lines: args.shared.output == ClusterOutput::Json,

@@ -4,9 +4,11 @@ use super::console::Console;
 use super::error::ClusterError;
 use super::follow::{Following, follow};
 use jiff::Timestamp;
-use portico_cluster_operations::steps;
-use portico_lifecycle::plan::Action;
+use portico_cluster_operations::{steps, upgrades};
+use portico_lifecycle::plan::{Action, version_change};
 use portico_lifecycle::progress::Followed;
+use portico_lifecycle::version::VersionChange;
+use portico_openstack::magnum::Cluster;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -45,14 +47,34 @@ pub async fn send(
     let Some(followed) = Followed::of_step(action, &cluster) else {
         return Err(ClusterError::Usage("the cluster exists already".to_owned()));
     };
+    let versions = versions(connection, &found, action).await;
     steps::send(&connection.clients, &connection.token, action, uuid).await?;
     Ok(Following {
         uuid,
         name: cluster.name.clone(),
         family: cluster.driver.family,
         followed,
+        versions,
         since: Timestamp::now(),
         timeout,
         has_json_lines: false,
     })
+}
+
+/// Returns the versions between which an upgrade changes the nodes; `None` for other steps, and if they are
+/// not known.
+async fn versions(
+    connection: &Connection,
+    found: &Cluster,
+    action: &Action,
+) -> Option<VersionChange> {
+    let Action::Upgrade { template, choice } = action else {
+        return None;
+    };
+    let present = connection.template_of(found).await.ok()?;
+    let cluster = connection.model(found, present.as_ref());
+    let templates = upgrades::templates(&connection.clients, &connection.token).await;
+    let templates = templates.ok()?.items;
+    let target = templates.iter().find(|one| one.uuid == *template)?;
+    version_change(&cluster, target, choice)
 }

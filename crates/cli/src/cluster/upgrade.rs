@@ -1,4 +1,6 @@
 //! `portico cluster upgrade` and `versions`.
+mod examination;
+
 use super::arguments::{ChangeArgs, ClusterOutput, SharedArgs};
 use super::checks;
 use super::connection::Connection;
@@ -8,12 +10,12 @@ use super::exit_code;
 use super::part::{self, Target};
 use super::views::{print_list, print_object};
 use crate::output::TableRow;
-use clap::Args;
+use clap::{ArgGroup, Args};
+use examination::check;
 use portico_cluster_operations::upgrades;
 use portico_lifecycle::model::Template;
-use portico_lifecycle::plan::upgrade_refusal;
+use portico_lifecycle::plan::{Plan, UpgradeChoice, upgrade_refusal, upgrade_with};
 use portico_lifecycle::preflight::{Checks, Level};
-use portico_lifecycle::spec::ClusterSpec;
 use serde::Serialize;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -21,13 +23,16 @@ use std::fmt::Write as _;
 /// Upgrade a cluster to another template
 ///
 /// Without --approve the checks are shown and nothing is sent: exit code 0 if the upgrade can be made, 1 if
-/// not. Nodes are replaced one after another, and an upgrade cannot be stopped.
+/// not. What runs in the cluster is checked with your own access to it, as `validate` has it. Nodes are
+/// replaced one after another, and an upgrade cannot be stopped.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(group(ArgGroup::new("upgraded").args(["to", "node_group"]).multiple(true)), after_help = "\
 Examples:
   portico cluster upgrade shop                            # the versions that are offered
   portico cluster upgrade shop --to v1.32 --plan          # the checks and what would change
-  portico cluster upgrade shop --to k8s-1.32 --approve --wait")]
+  portico cluster upgrade shop --to k8s-1.32 --approve --wait
+  portico cluster upgrade shop --node-group gpu --approve # a group, to the cluster's own template
+  portico cluster upgrade shop --to k8s-1.32 --max-batch-size 3 --approve")]
 pub struct UpgradeArgs {
     /// Name or UUID
     pub cluster: String,
@@ -35,11 +40,17 @@ pub struct UpgradeArgs {
     #[arg(long, value_name = "TEMPLATE|VERSION")]
     pub to: Option<String>,
     /// Show the checks only, as without --approve
-    #[arg(long, requires = "to", conflicts_with = "approve")]
+    #[arg(long, requires = "upgraded", conflicts_with = "approve")]
     pub plan: bool,
     /// Upgrade, after the checks were read
-    #[arg(long, requires = "to")]
+    #[arg(long, requires = "upgraded")]
     pub approve: bool,
+    /// Upgrade one node group only, where the driver can: to the template that the cluster has
+    #[arg(long, value_name = "NAME")]
+    pub node_group: Option<String>,
+    /// How many nodes are replaced at once, where the driver heeds it. Default: 1
+    #[arg(long, value_name = "NUMBER", requires = "upgraded", value_parser = clap::value_parser!(u32).range(1..))]
+    pub max_batch_size: Option<u32>,
     #[command(flatten)]
     pub change: ChangeArgs,
 }
@@ -105,29 +116,43 @@ pub async fn upgrade(
 ) -> Result<u8, ClusterError> {
     let target = Target::open(connection, console, &args.cluster, &args.change).await?;
     let templates = templates(connection, console).await?;
-    let Some(wanted) = &args.to else {
-        show_targets(console, args.change.shared.output, &target, &templates)?;
-        return Ok(0);
+    let choice = UpgradeChoice {
+        group: args.node_group.clone(),
+        max_batch_size: args.max_batch_size,
     };
-    let template = choose(&templates, wanted)?;
-    let checks = check(connection, &target, template).await?;
+    let template = match (&args.to, &choice.group) {
+        (Some(wanted), _) => choose(&templates, wanted)?,
+        (None, Some(_)) => own_template(&target, &templates)?,
+        (None, None) => {
+            show_targets(console, args.change.shared.output, &target, &templates)?;
+            return Ok(0);
+        }
+    };
+    let (model, groups, cloud) = (&target.cluster, &target.groups, target.cloud);
+    let step = upgrade_with(model, groups, template, cloud, &choice);
+    let plan = Plan {
+        steps: step.into_iter().collect(),
+        ..Plan::default()
+    };
+    let checks = check(connection, &target, template, &choice).await?;
     if args.plan || !args.approve || args.change.dry_run {
         print_checks(
             console,
             args.change.shared.output,
             &target,
             template,
-            &checks,
+            (&plan, &checks),
         )?;
         console.say("Nothing was sent. Add --approve to upgrade.");
+        let is_refused = plan.steps.iter().any(|step| step.refusal.is_some());
         return Ok(match checks.level() {
             Level::Blocks => exit_code::NEGATIVE,
+            _ if is_refused => exit_code::NEGATIVE,
             Level::Ok | Level::Warning => 0,
         });
     }
     checks::ensure(&checks, "the cluster cannot be upgraded")?;
     checks::warn(&checks, console);
-    let plan = target.plan(ClusterSpec::default(), template)?;
     part::carry_out(connection, console, &target, &plan, &args.change).await
 }
 
@@ -220,24 +245,19 @@ fn show_targets(
     print_list(console, format, &views, |view| (&view.template, &view.uuid))
 }
 
-/// Checks an upgrade. What runs in the cluster is not checked: that needs access to its API.
-async fn check(
-    connection: &Connection,
+/// Returns the template that the cluster has: the only one to which Magnum upgrades a single group.
+fn own_template<'a>(
     target: &Target,
-    template: &Template,
-) -> Result<Checks, ClusterError> {
-    let (clients, token) = (&connection.clients, &connection.token);
-    let found = clients.magnum.cluster(token, target.uuid).await?;
-    let present = upgrades::Present {
-        cluster: &target.cluster,
-        groups: &target.groups,
-        template: target.has_template.then_some(&target.template),
-        cloud: target.cloud,
-        health: found.health_status.as_ref(),
-        certificate_days: None,
-        inside: &upgrades::Inside::default(),
-    };
-    Ok(upgrades::checks(clients, token, present, template).await)
+    templates: &'a [Template],
+) -> Result<&'a Template, ClusterError> {
+    let mut templates = templates.iter();
+    let own = templates.find(|template| template.uuid == target.cluster.template);
+    own.ok_or_else(|| ClusterError::Blocked {
+        exit: exit_code::NOT_FOUND,
+        text: "the template of the cluster does not exist any longer or is not visible: upgrade the cluster to \
+               another one first"
+            .to_owned(),
+    })
 }
 
 fn print_checks(
@@ -245,19 +265,28 @@ fn print_checks(
     format: ClusterOutput,
     target: &Target,
     template: &Template,
-    checks: &Checks,
+    (plan, checks): (&Plan, &Checks),
 ) -> Result<(), ClusterError> {
     let lines = checks.0.iter().map(|check| {
         json!({"subject": check.subject, "level": checks::level(check.level), "text": check.text})
     });
+    let steps = plan.steps.iter();
+    let steps = steps.map(|step| json!({"effect": step.effect, "refusal": step.refusal}));
     let object = json!({"cluster": target.cluster.uuid, "template": template.uuid,
-                        "checks": lines.collect::<Vec<_>>()});
+                        "plan": steps.collect::<Vec<_>>(), "checks": lines.collect::<Vec<_>>()});
     print_object(console, format, &object, &template.name, || {
         let mut text = format!(
             "Upgrade of {} with the template {}\n\n",
             target.cluster.name, template.name
         );
         // writing to a string cannot fail
+        for step in &plan.steps {
+            let _ = writeln!(text, "  {}", step.effect);
+            if let Some(refusal) = &step.refusal {
+                let _ = writeln!(text, "  Not possible: {refusal}");
+            }
+            text.push('\n');
+        }
         for check in &checks.0 {
             let level = checks::level(check.level);
             let _ = writeln!(text, "  {level:<8}{}: {}", check.subject, check.text);
@@ -282,7 +311,12 @@ mod tests {
         let parse = |words: &str| Program::try_parse_from(words.split(' '));
         let planned = parse("upgrade shop --to v1.32 --plan");
         assert!(planned.is_ok_and(|program| program.args.plan));
+        let of_group = parse("upgrade shop --node-group gpu --max-batch-size 2 --plan");
+        let of_group = of_group.map(|program| program.args);
+        assert!(of_group.is_ok_and(|args| args.max_batch_size == Some(2) && args.plan));
         for words in [
+            "upgrade shop --max-batch-size 2",
+            "upgrade shop --to v1.32 --max-batch-size 0",
             "upgrade shop --plan",
             "upgrade shop --to v1.32 --plan --approve",
         ] {

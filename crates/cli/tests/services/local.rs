@@ -6,7 +6,7 @@ use std::path::Path;
 use tokio::process::Command;
 
 /// Runs a program in the member's home directory, and returns what it has printed.
-async fn run(tenant: &Tenant, program: &str, arguments: &[&str]) -> String {
+pub async fn run(tenant: &Tenant, program: &str, arguments: &[&str]) -> String {
     let mut command = tenant.person.command(Path::new(program));
     printed(command.args(arguments)).await
 }

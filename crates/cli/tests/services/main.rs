@@ -17,6 +17,7 @@ mod creation;
 mod day_two;
 mod day_two_story;
 mod deletion;
+mod drain;
 mod drivers;
 mod failures;
 mod faults;

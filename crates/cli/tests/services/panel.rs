@@ -94,6 +94,14 @@ impl Panel {
         serde_json::from_str(&removed).unwrap()
     }
 
+    /// Returns a cluster and its running operation, as its page asks for it.
+    pub async fn progress(&mut self, cluster: Uuid) -> Value {
+        let body = json!({"cluster": cluster, "version": null});
+        let update = self.call("progress", &body).await;
+        let mut update: Value = serde_json::from_str(&update).unwrap();
+        update["changed"].take()
+    }
+
     /// Protects a cluster from deletion, or removes the protection with its name.
     pub async fn set_protection(&mut self, cluster: Uuid, is_on: bool, typed: &str) {
         let body = json!({"cluster": cluster, "is_on": is_on, "typed": typed});

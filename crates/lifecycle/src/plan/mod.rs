@@ -10,8 +10,8 @@ mod upgrade;
 pub use immutable::Immutable;
 pub use nodes::{ChosenNode, node_removal};
 pub use upgrade::{
-    LabelChange, label_changes, other_driver, present_version, upgrade_refusal, upgrade_to,
-    version_refusal,
+    LabelChange, UpgradeChoice, label_changes, other_driver, present_version, upgradable_groups,
+    upgrade_refusal, upgrade_to, upgrade_with, version_change, version_refusal,
 };
 
 use crate::{
@@ -69,7 +69,10 @@ pub enum Action {
         servers: Vec<String>,
     },
     /// `POST /clusters/{id}/actions/upgrade` to the UUID of a template.
-    Upgrade { template: String },
+    Upgrade {
+        template: String,
+        choice: UpgradeChoice,
+    },
     /// `DELETE /clusters/{id}/nodegroups/{group}`.
     DeleteGroup { group: String },
 }

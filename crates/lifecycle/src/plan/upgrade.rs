@@ -3,12 +3,56 @@ use super::{Action, Impact, Offer, Step, busy};
 use crate::{
     capabilities::{Feature, capability},
     driver::{Cloud, Family},
-    model::{Cluster, Template},
-    version::{KubernetesVersion, Move},
+    model::{Cluster, NodeGroup, Template},
+    version::{KubernetesVersion, Move, VersionChange},
 };
+
+/// What of a cluster is upgraded, and how many nodes are replaced at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpgradeChoice {
+    /// The node group, by its name; `None`: the whole cluster.
+    pub group: Option<String>,
+    /// How many nodes are replaced at once; `None`: one.
+    pub max_batch_size: Option<u32>,
+}
+
+impl UpgradeChoice {
+    /// Returns whether nothing was chosen: the whole cluster is upgraded, node by node.
+    pub fn is_empty(&self) -> bool {
+        self.group.is_none() && self.max_batch_size.is_none()
+    }
+
+    /// Returns why a driver or a cloud does not do what was chosen, as a sentence.
+    fn refusal(&self, offer: Offer) -> Option<String> {
+        let group = self.group.as_ref().map(|_| Feature::UpgradeOfOneGroup);
+        let batch = self.max_batch_size.map(|_| Feature::UpgradeBatchSize);
+        let mut refused = [group, batch].into_iter().flatten();
+        let zero = (self.max_batch_size == Some(0)).then(|| {
+            "At least one node is replaced at once: choose a batch size of 1 or more.".to_owned()
+        });
+        refused.find_map(|feature| offer.refusal(feature)).or(zero)
+    }
+
+    /// Returns how the nodes are replaced, in words.
+    fn pace(&self) -> String {
+        match self.max_batch_size {
+            Some(size) if size > 1 => format!("Up to {size} nodes are replaced at once"),
+            _ => "Nodes are replaced one after another".to_owned(),
+        }
+    }
+}
 
 /// Returns the upgrade, if the specification names another template than the cluster's.
 pub fn step(cluster: &Cluster, target: &Template, offer: Offer) -> Option<Step> {
+    whole(cluster, target, offer, &UpgradeChoice::default())
+}
+
+fn whole(
+    cluster: &Cluster,
+    target: &Template,
+    offer: Offer,
+    choice: &UpgradeChoice,
+) -> Option<Step> {
     if target.uuid == cluster.template {
         return None;
     }
@@ -19,25 +63,123 @@ pub fn step(cluster: &Cluster, target: &Template, offer: Offer) -> Option<Step> 
     Some(Step {
         action: Action::Upgrade {
             template: target.uuid.clone(),
+            choice: choice.clone(),
         },
         effect: format!(
-            "Upgrades the whole cluster{versions} with the template {}. Nodes are replaced one after \
-             another; pods move, and data on their disks is lost. It cannot be stopped.",
-            target.name
+            "Upgrades the whole cluster{versions} with the template {}. {}; pods move, and data on their \
+             disks is lost. It cannot be stopped.",
+            target.name,
+            choice.pace()
         ),
         impact: Impact::Disruptive,
-        refusal: refusal(cluster, target, offer),
+        refusal: refusal(cluster, target, offer).or_else(|| choice.refusal(offer)),
+    })
+}
+
+/// Returns the upgrade of one node group, which has the cluster's template as its only target: Magnum
+/// refuses another one.
+fn of_group(
+    cluster: &Cluster,
+    groups: &[NodeGroup],
+    target: &Template,
+    offer: Offer,
+    choice: &UpgradeChoice,
+    name: &str,
+) -> Step {
+    let group = groups
+        .iter()
+        .find(|group| group.name == name || group.uuid == name);
+    let own_refusal = match group {
+        None => Some(format!("The cluster has no node group {name}.")),
+        Some(group) if group.is_default || group.is_control_plane() => Some(format!(
+            "{name} was made with the cluster and is upgraded with the control plane: upgrade the cluster \
+             without the choice of a node group."
+        )),
+        Some(_) if target.uuid != cluster.template => Some(format!(
+            "Magnum upgrades {name} only to the template that the cluster has. Upgrade the cluster to {} \
+             first, then {name}.",
+            target.name
+        )),
+        Some(_) => None,
+    };
+    let version = target.kubernetes_version();
+    let version = version.map(|version| format!(" ({version})"));
+    Step {
+        action: Action::Upgrade {
+            template: target.uuid.clone(),
+            choice: UpgradeChoice {
+                group: Some(group.map_or_else(|| name.to_owned(), |group| group.name.clone())),
+                ..choice.clone()
+            },
+        },
+        effect: format!(
+            "Upgrades the node group {name} to the template of the cluster, {}{}. {}; pods move, and data \
+             on their disks is lost. It cannot be stopped.",
+            target.name,
+            version.unwrap_or_default(),
+            choice.pace()
+        ),
+        impact: Impact::Disruptive,
+        refusal: offer
+            .refusal(Feature::Upgrade)
+            .or_else(|| choice.refusal(offer))
+            .or(own_refusal),
+    }
+}
+
+/// Returns the step that upgrades what was chosen of a cluster; `None` if the cluster has the template
+/// already. A single node group can be upgraded only to the template that the cluster has.
+pub fn upgrade_with(
+    cluster: &Cluster,
+    groups: &[NodeGroup],
+    target: &Template,
+    cloud: Cloud,
+    choice: &UpgradeChoice,
+) -> Option<Step> {
+    let offer = offer(cluster, cloud);
+    let mut step = match &choice.group {
+        Some(name) => of_group(cluster, groups, target, offer, choice, name),
+        None => whole(cluster, target, offer, choice)?,
+    };
+    if step.refusal.is_none() {
+        step.refusal = busy(cluster, &step.action);
+    }
+    Some(step)
+}
+
+/// Returns the node groups that can be upgraded alone: those that were not made with the cluster, where the
+/// driver does not ignore the choice.
+pub fn upgradable_groups<'a>(
+    cluster: &Cluster,
+    groups: &'a [NodeGroup],
+    cloud: Cloud,
+) -> Vec<&'a NodeGroup> {
+    let support = capability(cluster.driver, cloud, Feature::UpgradeOfOneGroup);
+    let alone = |group: &&NodeGroup| {
+        !group.is_default && !group.is_control_plane() && !group.status.is_deletion()
+    };
+    let groups = groups.iter().filter(|_| support.is_offered());
+    groups.filter(alone).collect()
+}
+
+/// Returns the versions before and after an upgrade; `None` if one is not known.
+pub fn version_change(
+    cluster: &Cluster,
+    target: &Template,
+    choice: &UpgradeChoice,
+) -> Option<VersionChange> {
+    Some(VersionChange {
+        from: present_version(cluster)?,
+        to: target.kubernetes_version()?,
+        // other drivers leave the groups beside the default one as they are
+        is_of_all_nodes: choice.group.is_none() && cluster.driver.family.is_cluster_api(),
     })
 }
 
 /// Returns the step that upgrades a cluster to a template, without the rest of a specification; `None` if
 /// the cluster has the template already.
 pub fn upgrade_to(cluster: &Cluster, target: &Template, cloud: Cloud) -> Option<Step> {
-    let mut step = step(cluster, target, offer(cluster, cloud))?;
-    if step.refusal.is_none() {
-        step.refusal = busy(cluster, &step.action);
-    }
-    Some(step)
+    upgrade_with(cluster, &[], target, cloud, &UpgradeChoice::default())
 }
 
 /// Returns why a cluster cannot be upgraded to a template in any state: the driver, or the version.

@@ -1,11 +1,13 @@
 //! Checks before a change is sent. Each has a level and a sentence; all are shown, also those that pass.
 mod creation;
 mod deletion;
+mod healing;
 mod resize;
 mod upgrade;
 
 pub use creation::{CreationContext, MIN_FLAVOR, before_creation};
 pub use deletion::{DeletionContext, before_deletion};
+pub use healing::{AutoHealing, HealingContext, auto_healing, before_healing, healing_hint};
 pub use resize::{ResizeContext, before_growth, before_resize};
 pub use upgrade::{Reading, UpgradeContext, before_upgrade};
 

@@ -4,6 +4,7 @@ use crate::{
     capabilities::{Feature, capability},
     driver::Cloud,
     model::{Bounds, Cluster, NodeGroup},
+    placement::{Placement, names},
     quota::Projection,
     status::{self, Operation},
 };
@@ -23,8 +24,8 @@ pub struct ResizeContext<'a> {
     pub cloud: Cloud,
     /// What the resize needs ([`crate::quota::resize`]).
     pub quotas: &'a [Projection],
-    /// Pods whose requests do not fit on the remaining nodes.
-    pub unplaceable_pods: Option<u32>,
+    /// The pods that have no place on the remaining nodes ([`crate::placement::placement`]).
+    pub pods: &'a Placement,
 }
 
 /// Checks a resize.
@@ -68,11 +69,7 @@ pub fn before_resize(context: &ResizeContext<'_>) -> Checks {
     if context.nodes > group.node_count {
         checks.quotas(context.quotas);
     }
-    if let Some(pods @ 1..) = context.unplaceable_pods {
-        let text =
-            format!("{pods} pods request more than the remaining nodes have: they would wait.");
-        checks.warn("Pods", text);
-    }
+    pods(context.pods, &mut checks);
     let label = cluster.labels.get("auto_scaling_enabled");
     if label.is_some_and(|value| value.eq_ignore_ascii_case("true")) && !group.is_control_plane() {
         checks.warn(
@@ -88,6 +85,47 @@ pub fn before_growth(quotas: &[Projection]) -> Checks {
     let mut checks = Checks::default();
     checks.quotas(quotas);
     checks
+}
+
+fn pods(placement: &Placement, checks: &mut Checks) {
+    let unplaced = match placement {
+        Placement::NotNeeded => return,
+        Placement::NotChecked(reason) => {
+            let text = format!(
+                "Not checked whether every pod has a place on the remaining nodes: {reason}"
+            );
+            checks.warn("Pods", text);
+            return;
+        }
+        Placement::Checked(unplaced) => unplaced,
+    };
+    let choice = if unplaced.depends_on_choice {
+        " Magnum chooses the nodes that leave: not every choice needs to have this effect."
+    } else {
+        ""
+    };
+    for (pods, what) in [
+        (
+            &unplaced.without_place,
+            "No remaining node has room for these pods, so they would stay pending",
+        ),
+        (
+            &unplaced.uncertain,
+            "These pods may not fit on the remaining nodes, because they have rules that are not checked",
+        ),
+        (
+            &unplaced.lost,
+            "No controller creates these pods again, so they are lost",
+        ),
+    ] {
+        if !pods.is_empty() {
+            checks.warn("Pods", format!("{what}: {}.{choice}", names(pods)));
+        }
+    }
+    if unplaced.without_place.is_empty() && unplaced.uncertain.is_empty() {
+        let text = "The remaining nodes have room for the pods that are created again elsewhere.";
+        checks.ok("Pods", text);
+    }
 }
 
 fn bounds(group: &NodeGroup, nodes: u32, checks: &mut Checks) {

@@ -4,7 +4,7 @@ use crate::{
     capabilities::{Feature, capability},
     driver::Cloud,
     model::{Cluster, Template},
-    plan::{other_driver, present_version, version_refusal},
+    plan::{UpgradeChoice, other_driver, present_version, version_refusal},
     quota::Projection,
     status::{self, Operation},
 };
@@ -14,8 +14,9 @@ use crate::{
 pub enum Reading<T> {
     /// It was read.
     Known(T),
-    /// It was not checked: the API could not be reached, or the user may not read it.
-    NotChecked,
+    /// It was not checked, for this reason (a sentence): the API could not be reached, or the user may not
+    /// read it.
+    NotChecked(String),
 }
 
 /// What is known before an upgrade.
@@ -37,16 +38,21 @@ pub struct UpgradeContext<'a> {
     pub blocking_budgets: Reading<Vec<String>>,
     /// Pods without a controller, as `namespace/name`.
     pub bare_pods: Reading<Vec<String>>,
-    /// APIs in use that the target version removes.
+    /// Pods with data on the disk of their node, as `namespace/name`, with the kind of their volumes.
+    pub local_data_pods: Reading<Vec<String>>,
+    /// APIs in use that the target version removes, each with the release that does.
     pub removed_apis: Reading<Vec<String>>,
     /// Room for one more node in each group ([`crate::quota::surge`]).
     pub surge: &'a [Projection],
     /// Days until the first certificate expires.
     pub certificate_days: Reading<i64>,
-    /// Whether a single group or a batch size was chosen.
-    pub has_options: bool,
+    /// A single group or a batch size, if it was chosen.
+    pub choice: &'a UpgradeChoice,
 }
 
+const NO_BACKUP: &str = "Not checked: Portico does not know of backups. Before you upgrade, check with your \
+                         backup tool that the last backup of the cluster's objects and volumes is recent and \
+                         complete, for example with `velero backup get`.";
 /// Days that certificates should still be valid.
 const MIN_CERTIFICATE_DAYS: i64 = 30;
 
@@ -71,8 +77,8 @@ pub fn before_upgrade(context: &UpgradeContext<'_>) -> Checks {
     options(context, &mut checks);
     inside(context, &mut checks);
     checks.quotas(context.surge);
-    match context.certificate_days {
-        Reading::Known(days) if days < MIN_CERTIFICATE_DAYS => checks.warn(
+    match &context.certificate_days {
+        Reading::Known(days) if *days < MIN_CERTIFICATE_DAYS => checks.warn(
             "Certificates",
             format!("The first certificate expires in {days} days."),
         ),
@@ -82,8 +88,11 @@ pub fn before_upgrade(context: &UpgradeContext<'_>) -> Checks {
                 format!("The certificates are valid for {days} days."),
             );
         }
-        Reading::NotChecked => checks.warn("Certificates", "Not checked."),
+        Reading::NotChecked(reason) => {
+            checks.warn("Certificates", format!("Not checked: {reason}"));
+        }
     }
+    checks.warn("Backup", NO_BACKUP);
     checks
 }
 
@@ -116,6 +125,14 @@ fn template(context: &UpgradeContext<'_>, checks: &mut Checks) {
             }
         }
     }
+    if let Some(group) = &context.choice.group {
+        let version = target.kubernetes_version();
+        let version = version.map_or_else(|| "not known".to_owned(), |version| version.to_string());
+        let text =
+            format!("{group} gets the version of the cluster's template, which is {version}.");
+        checks.ok("Version", text);
+        return;
+    }
     match (present_version(cluster), target.kubernetes_version()) {
         (Some(from), Some(to)) => match version_refusal(from, to) {
             Some(reason) => checks.block("Version", reason),
@@ -142,7 +159,7 @@ fn options(context: &UpgradeContext<'_>, checks: &mut Checks) {
         context.cloud,
         Feature::UpgradeBatchSize,
     );
-    if context.has_options && !support.is_offered() {
+    if !context.choice.is_empty() && !support.is_offered() {
         checks.block("Node group", support.reason);
     }
     let label = context.cluster.labels.get("auto_scaling_enabled");
@@ -156,12 +173,12 @@ fn options(context: &UpgradeContext<'_>, checks: &mut Checks) {
 
 /// What runs in the cluster.
 fn inside(context: &UpgradeContext<'_>, checks: &mut Checks) {
-    match context.is_healthy {
+    match &context.is_healthy {
         Reading::Known(true) => checks.ok("Health", "Magnum reports the cluster as healthy."),
         Reading::Known(false) => {
             checks.warn("Health", "Magnum does not report the cluster as healthy.");
         }
-        Reading::NotChecked => checks.warn("Health", "Not checked."),
+        Reading::NotChecked(reason) => checks.warn("Health", format!("Not checked: {reason}")),
     }
     list(
         &context.unready_nodes,
@@ -187,11 +204,24 @@ fn inside(context: &UpgradeContext<'_>, checks: &mut Checks) {
         |pods| format!("Without a controller, so lost when their node is replaced: {pods}."),
     );
     list(
+        &context.local_data_pods,
+        "Local data",
+        "No pod has data on the disk of its node.",
+        checks,
+        |pods| format!("With data on the disk of their node, which is lost with the node: {pods}."),
+    );
+    list(
         &context.removed_apis,
         "Removed APIs",
-        "No API in use is removed.",
+        "The API server has received no request for an API that the new version removes, since it was \
+         started.",
         checks,
-        |apis| format!("In use, and removed by the new version: {apis}."),
+        |apis| {
+            format!(
+                "Requested since the API server was started, and not in the new version: {apis}. Change the \
+                 clients and the manifests that use it first."
+            )
+        },
     );
 }
 
@@ -205,6 +235,6 @@ fn list(
     match found {
         Reading::Known(names) if names.is_empty() => checks.ok(subject, none),
         Reading::Known(names) => checks.warn(subject, some(&names.join(", "))),
-        Reading::NotChecked => checks.warn(subject, "Not checked."),
+        Reading::NotChecked(reason) => checks.warn(subject, format!("Not checked: {reason}")),
     }
 }

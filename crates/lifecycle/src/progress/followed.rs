@@ -53,7 +53,14 @@ impl Followed {
                     nodes: *to,
                 },
             ),
-            Action::Upgrade { template } => (Operation::Upgrade, Goal::Template(template.clone())),
+            Action::Upgrade { template, choice } => {
+                // the group gets the template that the cluster has already
+                let goal = match choice.group {
+                    Some(_) => Goal::Unseen,
+                    None => Goal::Template(template.clone()),
+                };
+                (Operation::Upgrade, goal)
+            }
             Action::DeleteGroup { group } => {
                 (Operation::DeleteNodeGroup, Goal::GroupGone(group.clone()))
             }

@@ -8,6 +8,7 @@ mod nodes;
 mod outcome;
 mod report;
 mod steps;
+mod survey;
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ pub use nodes::Nodes;
 pub use outcome::Outcome;
 pub use report::{ProgressReport, StepReport, StepState, Typical};
 pub use steps::StepName;
+pub use survey::{NodeReport, NodeSurvey};
 
 use crate::{
     driver::Family,

@@ -1,12 +1,14 @@
 mod authority;
 mod capabilities;
 mod creation;
+mod drain;
 mod examples;
 mod failure;
 mod idempotency;
 mod inventory;
 mod labels;
 mod node_removal;
+mod placement;
 mod plan;
 mod preflight;
 mod progress;

@@ -5,7 +5,7 @@ use super::examples::{NEWEST, cluster, driver, masters, template, workers};
 use crate::{
     driver::{ApiVersion, Cloud, Family},
     model::{Bounds, Cluster, NodeGroup, Template},
-    plan::{Action, Impact, Plan, PlanContext, Present, plan},
+    plan::{Action, Impact, Plan, PlanContext, Present, UpgradeChoice, plan},
     spec::{ClusterDocument, effective},
 };
 
@@ -176,6 +176,7 @@ fn steps_are_in_the_order_that_keeps_capacity() {
             resize("default-worker", 3, 5),
             Action::Upgrade {
                 template: "uuid-of-k8s-1.32".to_owned(),
+                choice: UpgradeChoice::default(),
             },
             resize("batch", 4, 2),
             Action::DeleteGroup {

@@ -1,9 +1,12 @@
 //! The step of an upgrade without a specification, and the labels that it changes.
-use super::examples::{NEWEST, cluster, driver, labels, template};
+use super::examples::{NEWEST, cluster, driver, labels, masters, template, workers};
 use crate::{
     driver::Family,
-    model::{Cluster, Template},
-    plan::{Action, LabelChange, label_changes, upgrade_refusal, upgrade_to},
+    model::{Cluster, NodeGroup, Template},
+    plan::{
+        Action, LabelChange, UpgradeChoice, label_changes, upgradable_groups, upgrade_refusal,
+        upgrade_to, upgrade_with, version_change,
+    },
 };
 
 fn newer() -> Template {
@@ -24,7 +27,8 @@ fn applied(changes: &[LabelChange]) -> Vec<(&str, bool)> {
 fn a_settled_cluster_gets_the_step_to_another_template() {
     let step = upgrade_to(&cluster("CREATE_COMPLETE"), &newer(), NEWEST).unwrap();
     let template = newer().uuid;
-    assert_eq!(step.action, Action::Upgrade { template });
+    let choice = UpgradeChoice::default();
+    assert_eq!(step.action, Action::Upgrade { template, choice });
     assert_eq!(step.refusal, None);
     assert!(
         step.effect.contains("from v1.31.0 to v1.32.0"),
@@ -72,4 +76,107 @@ fn only_labels_that_the_driver_takes_over_are_applied() {
         applied(&changes),
         [("kube_tag", true), ("monitoring_enabled", true)]
     );
+}
+
+/// A cluster of a driver that does what is chosen, with the control plane, its own workers, and a group.
+fn complete() -> (Cluster, Vec<NodeGroup>) {
+    let cluster = Cluster {
+        driver: driver(Family::Complete),
+        ..cluster("CREATE_COMPLETE")
+    };
+    let groups = vec![masters(1), workers("default-worker", 3), workers("gpu", 2)];
+    (cluster, groups)
+}
+
+fn of(family: Family, template: Template) -> Template {
+    Template {
+        driver: driver(family),
+        ..template
+    }
+}
+
+fn choice(group: Option<&str>, max_batch_size: Option<u32>) -> UpgradeChoice {
+    UpgradeChoice {
+        group: group.map(str::to_owned),
+        max_batch_size,
+    }
+}
+
+#[test]
+fn a_group_is_upgraded_to_the_template_that_the_cluster_has() {
+    let (cluster, groups) = complete();
+    let own = of(Family::Complete, template_of_cluster());
+    let chosen = choice(Some("gpu"), Some(2));
+    let step = upgrade_with(&cluster, &groups, &own, NEWEST, &chosen).unwrap();
+    assert_eq!(step.refusal, None);
+    let template = own.uuid.clone();
+    let expected = Action::Upgrade {
+        template,
+        choice: chosen.clone(),
+    };
+    assert_eq!(step.action, expected);
+    assert!(step.effect.contains("node group gpu"), "{}", step.effect);
+    let text = "Up to 2 nodes are replaced at once";
+    assert!(step.effect.contains(text), "{}", step.effect);
+    let newer = of(Family::Complete, newer());
+    for (group, target, text) in [
+        ("gpu", &newer, "Upgrade the cluster to k8s-1.32 first"),
+        ("default-worker", &own, "with the control plane"),
+        ("default-master", &own, "with the control plane"),
+        ("cpu", &own, "no node group cpu"),
+    ] {
+        let chosen = choice(Some(group), None);
+        let step = upgrade_with(&cluster, &groups, target, NEWEST, &chosen).unwrap();
+        let refusal = step.refusal.unwrap();
+        assert!(refusal.contains(text), "{group}: {refusal}");
+    }
+}
+
+#[test]
+fn a_batch_size_is_that_of_the_whole_cluster_too_and_at_least_one() {
+    let (cluster, groups) = complete();
+    let newer = of(Family::Complete, newer());
+    let with = |size| upgrade_with(&cluster, &groups, &newer, NEWEST, &choice(None, Some(size)));
+    let step = with(3).unwrap();
+    assert_eq!(step.refusal, None);
+    assert!(step.effect.contains("Up to 3 nodes"), "{}", step.effect);
+    assert!(with(0).unwrap().refusal.unwrap().contains("1 or more"));
+}
+
+#[test]
+fn a_driver_that_ignores_the_choice_is_not_offered_it() {
+    let (complete, groups) = complete();
+    let names = |cluster: &Cluster| {
+        let found = upgradable_groups(cluster, &groups, NEWEST).into_iter();
+        found.map(|group| group.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&complete), ["gpu"]);
+    let ignoring = cluster("CREATE_COMPLETE");
+    assert!(names(&ignoring).is_empty());
+    for chosen in [choice(Some("gpu"), None), choice(None, Some(2))] {
+        let target = match chosen.group {
+            Some(_) => template_of_cluster(),
+            None => newer(),
+        };
+        let step = upgrade_with(&ignoring, &groups, &target, NEWEST, &chosen).unwrap();
+        let refusal = step.refusal.unwrap();
+        assert!(refusal.contains("ignore a node group"), "{refusal}");
+    }
+}
+
+#[test]
+fn the_versions_of_nodes_count_where_all_of_them_change() {
+    let target = newer();
+    let change = version_change(&cluster("CREATE_COMPLETE"), &target, &choice(None, None));
+    let change = change.unwrap();
+    assert_eq!(change.from.to_string(), "v1.31.0");
+    assert_eq!(change.to.to_string(), "v1.32.0");
+    assert!(change.is_of_all_nodes);
+    // the groups beside the default one stay as they are
+    let (complete, _) = complete();
+    let of_some = version_change(&complete, &target, &choice(None, None)).unwrap();
+    assert!(!of_some.is_of_all_nodes);
+    let of_group = choice(Some("gpu"), None);
+    let found = version_change(&cluster("CREATE_COMPLETE"), &target, &of_group);
+    assert!(!found.unwrap().is_of_all_nodes);
 }

@@ -1,5 +1,5 @@
 //! Responses of the userinfo endpoint: JSON, or a signed JWT (OpenID Connect Core 5.3.2).
-use axum::http::StatusCode;
+use http::StatusCode;
 use jiff::Timestamp;
 use portico_oidc::{Error, Identity, Provider, Settings, TokenFault};
 use serde_json::{Value, json};

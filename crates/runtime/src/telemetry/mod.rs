@@ -19,9 +19,13 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
-/// PostgreSQL sends harmless notices at each startup, and sqlx logs them at `info`. It logs
-/// statements at `debug`, slow ones at `warn`.
-const DEFAULT_DIRECTIVE: &str = "sqlx::postgres::notice=warn";
+/// Filters of libraries that `log.level` does not name. PostgreSQL sends harmless notices at each
+/// startup, and sqlx logs them at `info`; it logs statements at `debug`, slow ones at `warn`.
+/// tower-sessions warns of every cookie that is too old, as a suspicion.
+const DEFAULT_DIRECTIVES: [(&str, &str); 2] = [
+    ("sqlx", "sqlx::postgres::notice=warn"),
+    ("tower_sessions", "tower_sessions=error"),
+];
 
 /// `[log]`: what is logged, and how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -92,10 +96,17 @@ impl LogConfig {
             level: self.level.clone(),
             source,
         })?;
-        if self.level.is_empty() || self.level.contains("sqlx") {
+        if self.level.is_empty() {
             return Ok(filter);
         }
-        Ok(parse(&format!("{},{DEFAULT_DIRECTIVE}", self.level)).unwrap_or(filter))
+        let mut level = self.level.clone();
+        for (library, directive) in DEFAULT_DIRECTIVES {
+            if !self.level.contains(library) {
+                level.push(',');
+                level.push_str(directive);
+            }
+        }
+        Ok(parse(&level).unwrap_or(filter))
     }
 }
 

@@ -2,7 +2,8 @@
 use crate::instrumented_pool::OTHER;
 
 /// Maps a part of an operation's name to a table; the first match counts.
-const TABLES: [(&str, &str); 29] = [
+const TABLES: [(&str, &str); 30] = [
+    ("browser session", "browser_sessions"),
     ("an account's", "sign_in_accounts"),
     ("a provider's tokens", "provider_tokens"),
     ("at a provider", "provider_flows"),
@@ -91,6 +92,7 @@ mod tests {
             ("find a token", ("access_tokens", "select")),
             ("rotate a refresh token", ("refresh_tokens", "update")),
             ("mark a code", ("totp_marks", "insert")),
+            ("find a browser session", ("browser_sessions", "select")),
             ("reach Redis", (OTHER, OTHER)),
         ] {
             assert_eq!(labels(operation), expected, "{operation}");

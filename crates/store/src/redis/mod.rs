@@ -14,6 +14,7 @@ mod advice;
 mod audit;
 mod authorization_codes;
 mod binding;
+mod browser_sessions;
 mod changes;
 mod cluster_journal;
 mod cluster_protections;

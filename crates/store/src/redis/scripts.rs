@@ -16,6 +16,7 @@ macro_rules! group {
 group!(SESSIONS, "sessions.lua");
 group!(KEYSTONE_TOKENS, "keystone_tokens.lua");
 group!(SIGN_IN, "sign_in.lua");
+group!(BROWSER_SESSIONS, "browser_sessions.lua");
 group!(CODES, "codes.lua");
 group!(DEVICES, "devices.lua");
 group!(AUDIT, "audit.lua");

@@ -3,6 +3,7 @@ mod access_tokens;
 mod audit;
 mod audit_filter;
 mod authorization_codes;
+mod browser_sessions;
 mod changes;
 mod cluster_journal;
 mod cluster_protections;

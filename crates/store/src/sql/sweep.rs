@@ -39,6 +39,7 @@ impl Sweep for SqlStore {
                 "DELETE FROM cluster_journal_heads WHERE expires_at <= $1",
                 now,
             ),
+            ("DELETE FROM browser_sessions WHERE expires_at <= $1", now),
             ("DELETE FROM saved_forms WHERE expires_at <= $1", now),
             ("DELETE FROM device_codes WHERE expires_at <= $1", now),
             (

@@ -5,7 +5,7 @@ use crate::suite::fixtures::{at, new_token, on_app, on_command_line, signed_in};
 use crate::suite::keys;
 use jiff::SignedDuration;
 use portico_store::{
-    NewAuthorizationCode, NewDeviceCode, NewHandover, NewSavedForm, Rotation, Store,
+    BrowserSession, NewAuthorizationCode, NewDeviceCode, NewHandover, NewSavedForm, Rotation, Store,
 };
 use portico_testkit::RedisServer;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -50,6 +50,16 @@ async fn fill(store: &Store) -> Vec<(&'static str, String)> {
     let secret = store.saved_forms().save(&form, at(0)).await.unwrap();
     keep("form", &secret);
     keep("form's body", &form.body);
+    let id = SecretString::from("the-id-of-a-browser-session");
+    let state = BrowserSession {
+        data: SecretString::from("what-the-browser-chose"),
+        expires_at: at(600),
+    };
+    let states = store.browser_sessions();
+    let created = states.create(id.expose_secret(), &state, 10, at(0)).await;
+    created.unwrap();
+    keep("browser session", &id);
+    keep("data of a browser session", &state.data);
     let device = store.device_codes();
     let device = device
         .start(&NewDeviceCode::default(), at(0))

@@ -176,6 +176,12 @@ async fn whatever_ends_has_a_time_to_live() {
     };
     let candidates = store.namespace_candidates();
     candidates.add("a-role", &candidate, at(0)).await.unwrap();
+    let state = portico_store::BrowserSession {
+        data: secrecy::SecretString::from("{}"),
+        expires_at: at(600),
+    };
+    let states = store.browser_sessions();
+    states.create("an-id", &state, 10, at(0)).await.unwrap();
     let mut raw = Raw::connect(&database.url).await;
     let all = raw.keys("").await;
     assert!(all.len() > 15, "{all:?}");
@@ -209,6 +215,12 @@ async fn after_the_last_sweep_nothing_is_left() {
     store.access_tokens().issue(cli.id, at(900)).await.unwrap();
     let flows = store.sign_in_flows();
     flows.start("/", at(600), at(0)).await.unwrap();
+    let state = portico_store::BrowserSession {
+        data: secrecy::SecretString::from("{}"),
+        expires_at: at(600),
+    };
+    let states = store.browser_sessions();
+    states.create("an-id", &state, 10, at(0)).await.unwrap();
     let day = 24 * 3600;
     store.sweep(at(day)).await.unwrap();
     store.sweep(at(9 * day)).await.unwrap();

@@ -3,7 +3,7 @@ use super::database;
 use super::raw::Raw;
 use crate::suite::Database;
 use crate::suite::fixtures::{at, new_token, on_command_line, signed_in};
-use portico_store::{NewDeviceCode, NewSavedForm, Session, StoreError};
+use portico_store::{BrowserSession, NewDeviceCode, NewSavedForm, Session, StoreError};
 use secrecy::{ExposeSecret as _, SecretString};
 
 struct Two {
@@ -188,4 +188,29 @@ async fn attack_78_a_saved_form_cannot_change_its_user() {
     two.raw.copy(&from, &all[0]).await;
     two.raw.set_field(&all[0], "user_id", "mallory-id").await;
     unsealable(forms.find(own, "mallory-id", at(1)).await);
+}
+
+#[tokio::test]
+async fn attack_78_the_state_of_a_browser_cannot_be_moved_or_prolonged() {
+    let mut two = two().await;
+    let states = two.database.store.browser_sessions();
+    let state = |data: &str| BrowserSession {
+        data: SecretString::from(data),
+        expires_at: at(600),
+    };
+    let ada = state("of ada");
+    states.create("ada", &ada, 10, at(0)).await.unwrap();
+    let from = two.raw.keys("browser_session:").await.remove(0);
+    let own = state("own");
+    states.create("mallory", &own, 10, at(0)).await.unwrap();
+    let mut all = two.raw.keys("browser_session:").await;
+    all.retain(|key| *key != from);
+    let found = states.find("mallory", at(1)).await.unwrap();
+    assert_eq!(found.unwrap().data.expose_secret(), "own");
+    two.raw
+        .set_field(&all[0], "expires_at", at(9000).as_second())
+        .await;
+    unsealable(states.find("mallory", at(1)).await);
+    two.raw.copy(&from, &all[0]).await;
+    unsealable(states.find("mallory", at(1)).await);
 }

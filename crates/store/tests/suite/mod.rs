@@ -2,6 +2,7 @@
 pub mod audit;
 pub mod audit_tampering;
 pub mod browser_marks;
+pub mod browser_sessions;
 pub mod changes;
 pub mod cluster_journal;
 pub mod cluster_journal_check;
@@ -13,6 +14,7 @@ pub mod fixtures;
 pub mod keystone_tokens;
 pub mod namespace_candidates;
 pub mod providers;
+pub mod races;
 pub mod saved_forms;
 pub mod session_credentials;
 pub mod session_lookup;
@@ -117,6 +119,12 @@ macro_rules! each_test {
             saved_forms: a_stolen_database_shows_no_form
             browser_marks: a_mark_is_read_for_its_purpose_only
             browser_marks: a_changed_mark_is_not_read
+            browser_sessions: a_browser_session_is_found_by_its_id_until_it_expires
+            browser_sessions: a_deleted_browser_session_does_not_come_back
+            browser_sessions: an_id_belongs_to_one_browser_session
+            browser_sessions: browser_sessions_are_bounded_in_number_and_size
+            browser_sessions: a_browser_session_is_found_after_a_change_of_keys
+            browser_sessions: a_stolen_database_shows_no_browser_session
             command_line: a_device_request_is_approved_once
             command_line: a_device_request_is_denied
             command_line: a_hasty_client_is_slowed_down
@@ -143,6 +151,15 @@ macro_rules! each_test {
             providers: tokens_of_an_ended_session_wait_for_their_revocation
             providers: a_provider_means_one_session_or_all_of_a_subject
             providers: a_logout_token_counts_once
+            races: a_state_is_redeemed_once_by_fifty_at_once
+            races: an_authorization_code_is_redeemed_once_by_fifty_at_once
+            races: a_handover_code_is_redeemed_once_by_fifty_at_once
+            races: an_approved_device_code_is_redeemed_once_by_fifty_at_once
+            races: a_one_time_passcode_counts_once_for_fifty_at_once
+            races: passcodes_tried_at_once_are_all_counted
+            races: a_flow_is_finished_once_by_fifty_at_once
+            races: a_saved_form_is_taken_once_by_fifty_at_once
+            races: a_logout_token_counts_once_for_fifty_at_once
             namespace_candidates: a_candidate_is_found_for_its_subject_and_cluster
             namespace_candidates: the_oldest_candidates_of_a_subject_make_room
             namespace_candidates: a_candidate_expires_unless_it_is_added_again

@@ -61,12 +61,17 @@ const DUPLICATES: &[Reason] = &[
         packages: &[("gimli", 2), ("wasm-encoder", 2), ("wasmparser", 2)],
     },
     Reason {
-        text: "hash tables inside of sqlx, dashmap, governor, kube and indexmap; in no interface",
-        packages: &[("foldhash", 2), ("hashbrown", 4)],
+        text: "hash tables inside of sqlx, dashmap, governor, kube and both of indexmap; in no interface",
+        packages: &[("foldhash", 2), ("hashbrown", 5)],
     },
     Reason {
-        text: "0.23 in kube, hyper-util and serde-saphyr; 0.22 in axum, leptos and jsonwebtoken, ours too",
-        packages: &[("base64", 2)],
+        text: "0.23 in kube, hyper-util and serde-saphyr; 0.22 in axum, leptos and jsonwebtoken, ours too; \
+               openidconnect 4.0 has 0.21",
+        packages: &[("base64", 3)],
+    },
+    Reason {
+        text: "serde_with 3.12 names an old one that no feature of ours compiles",
+        packages: &[("indexmap", 2)],
     },
     Reason {
         text: "jsonwebtoken has pem 3, rcgen and kube have 4",
@@ -85,8 +90,8 @@ const DUPLICATES: &[Reason] = &[
         packages: &[("bit-vec", 2)],
     },
     Reason {
-        text: "prometheus-parse has 0.12, leptos 0.14",
-        packages: &[("itertools", 2)],
+        text: "openidconnect 4.0 has 0.10, prometheus-parse 0.12, leptos 0.14",
+        packages: &[("itertools", 3)],
     },
     Reason {
         text: "leptos' configuration has 0.6, its macros 0.11",

@@ -4,14 +4,18 @@
 pub(crate) mod resume;
 mod save;
 
+use std::sync::Arc;
+
 use portico_store::Store;
 
-use crate::{audit::AuditLog, http::cookies::Cookies};
+use crate::{audit::AuditLog, browser_state::BrowserStates, http::cookies::Cookies};
 
 /// Saves forms whose session has expired.
 #[derive(Debug)]
 pub(crate) struct SavedForms {
     pub cookies: Cookies,
+    /// Which form waits for a browser.
+    pub browser_states: Arc<BrowserStates>,
     pub store: Store,
     pub audit: AuditLog,
 }

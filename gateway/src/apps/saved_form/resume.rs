@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRef, FromRequest, State},
     response::{IntoResponse as _, Response},
 };
-use http::{HeaderMap, HeaderValue, Request, StatusCode, header};
+use http::{HeaderValue, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
 use jiff::Timestamp;
 use portico_store::{Outcome, SavedForm};
@@ -20,12 +20,9 @@ use crate::{
         Authentication, check_csrf,
         extract::{self, SignedIn, SignedInForm},
     },
+    browser_state::BrowserState,
     http::{
-        cookies::Purpose,
-        csrf,
-        error_response::Problem,
-        interrupt::Interrupt,
-        redirect::{see_other, with_cookie},
+        csrf, error_response::Problem, interrupt::Interrupt, redirect::see_other,
         security_headers::harden,
     },
     pages::saved_form,
@@ -68,9 +65,9 @@ where
 pub(crate) async fn get(
     State(saved_forms): State<Arc<SavedForms>>,
     SignedIn(caller): SignedIn,
-    headers: HeaderMap,
+    browser: BrowserState,
 ) -> Result<Response, Interrupt> {
-    let Some(form) = saved_forms.saved_form(&headers, &caller).await? else {
+    let Some(form) = saved_forms.saved_form(&browser, &caller).await? else {
         return Ok(saved_form::nothing().into_response());
     };
     let page = saved_form::SavedFormPage {
@@ -90,11 +87,11 @@ pub(crate) async fn get(
 pub(crate) async fn send(
     State(saved_forms): State<Arc<SavedForms>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
+    browser: BrowserState,
     SubmittedForm(caller): SubmittedForm,
 ) -> Result<Response, Interrupt> {
     let taken = saved_forms
-        .take(&context, &headers, &caller, "form.send")
+        .take(&context, &browser, &caller, "form.send")
         .await?;
     let Some(form) = taken else {
         return Ok(saved_form::nothing().into_response());
@@ -103,34 +100,30 @@ pub(crate) async fn send(
     let target = HeaderValue::try_from(form.target).map_err(|_| Problem::internal())?;
     answer.headers_mut().insert(header::LOCATION, target);
     harden(answer.headers_mut());
-    Ok(with_cookie(
-        answer,
-        saved_forms.cookies.clear(Purpose::Form),
-    ))
+    Ok(answer)
 }
 
 /// `POST /oauth2/saved_form/discard`: deletes the saved form.
 pub(crate) async fn discard(
     State(saved_forms): State<Arc<SavedForms>>,
     Extension(context): Extension<Context>,
-    headers: HeaderMap,
+    browser: BrowserState,
     SignedInForm { caller, .. }: SignedInForm,
 ) -> Result<Response, Interrupt> {
     saved_forms
-        .take(&context, &headers, &caller, "form.discard")
+        .take(&context, &browser, &caller, "form.discard")
         .await?;
-    let cookie = saved_forms.cookies.clear(Purpose::Form);
-    Ok(with_cookie(see_other("/"), cookie))
+    Ok(see_other("/"))
 }
 
 impl SavedForms {
-    /// Returns the form that this browser's cookie refers to, if it belongs to the caller.
+    /// Returns the form that waits for this browser, if it belongs to the caller.
     async fn saved_form(
         &self,
-        headers: &HeaderMap,
+        browser: &BrowserState,
         caller: &Caller,
     ) -> Result<Option<SavedForm>, Interrupt> {
-        let Some(secret) = self.cookies.read(headers, Purpose::Form) else {
+        let Some(secret) = browser.saved_form().await? else {
             return Ok(None);
         };
         let forms = self.store.saved_forms();
@@ -144,14 +137,16 @@ impl SavedForms {
     async fn take(
         &self,
         context: &Context,
-        headers: &HeaderMap,
+        browser: &BrowserState,
         caller: &Caller,
         action: &'static str,
     ) -> Result<Option<SavedForm>, Interrupt> {
-        let Some(form) = self.saved_form(headers, caller).await? else {
+        let Some(form) = self.saved_form(browser, caller).await? else {
             return Ok(None);
         };
-        if !self.store.saved_forms().forget(form.id).await? {
+        let taken = self.store.saved_forms().forget(form.id).await?;
+        browser.forget_saved_form().await;
+        if !taken {
             return Ok(None);
         }
         let path = form.target.split('?').next().unwrap_or_default();

@@ -20,7 +20,6 @@ use crate::{
 
 /// Bounds the body of a form, in bytes, as the forms' own handlers do.
 const MAX_BODY_BYTES: usize = 64 << 10;
-const COOKIE_SECONDS: u32 = 600;
 /// Sign-in with a message, and back to the page that offers the form.
 const SIGN_IN: &str = "/oauth2/sign_in?rd=%2Foauth2%2Fsaved_form&reason=form_saved";
 
@@ -53,6 +52,7 @@ impl SavedForms {
         }
         let now = Timestamp::now();
         let session = self.expired_session(request.headers(), now).await?;
+        let browser = self.browser_states.open(context, request.headers());
         let body = Limited::new(request.into_body(), MAX_BODY_BYTES);
         let body = body.collect().await.ok()?.to_bytes();
         let body = SecretString::from(String::from_utf8(body.to_vec()).ok()?);
@@ -68,13 +68,16 @@ impl SavedForms {
                 return None;
             }
         };
+        if !browser.remember_saved_form(&secret).await {
+            return None;
+        }
+        let cookie = browser.commit().await?;
         let path = target.split('?').next().unwrap_or_default();
         let event = Event::new("form.save", Outcome::Succeeded)
             .session(&session)
             .target(path);
         self.audit.record(context, event).await;
-        let cookie = self.cookies.set_for(Purpose::Form, &secret, COOKIE_SECONDS);
-        Some(with_cookie(see_other(SIGN_IN), cookie))
+        Some(with_cookie(see_other(SIGN_IN), Some(cookie)))
     }
 
     /// Returns the session of the request's cookie, if time or Keystone has ended it. After a

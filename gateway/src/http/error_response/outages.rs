@@ -32,6 +32,24 @@ impl Problem {
         .leads_to("Try again", "")
     }
 
+    /// Returns the problem for a step that needs the state of the browser, which could not be read
+    /// or saved.
+    pub fn state_unavailable() -> Self {
+        Self {
+            retry_after: Some(2),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "state_unavailable",
+                Source::Internal,
+                "Portico cannot reach its database",
+                "This step needs what it remembers of your browser. Try again in a moment; if it \
+                 lasts, tell your cloud's administrators.",
+            )
+        }
+        .steps(["Begin again from the sign-in page."])
+        .leads_to("Sign in", "/oauth2/sign_in")
+    }
+
     /// Returns the problem for a failure of Keystone.
     pub fn keystone_unavailable_by(error: &keystone::Error) -> Self {
         let mut problem = Self::keystone_unavailable();

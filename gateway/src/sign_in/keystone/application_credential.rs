@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     authentication::extract::FormWithoutCsrf,
+    browser_state::BrowserState,
     config::KeystoneMethod,
     http::{
         forms::Fields,
@@ -46,6 +47,7 @@ pub(crate) async fn get() -> Response {
 pub(crate) async fn application_credential(
     State(sign_in): State<Arc<SignIn>>,
     Extension(context): Extension<Context>,
+    browser: BrowserState,
     headers: HeaderMap,
     FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
@@ -58,10 +60,11 @@ pub(crate) async fn application_credential(
         user: named.shown(named.user),
     };
     if let Some(form) = sign_in
-        .not_our_form(&headers, &fields, &return_path)
+        .not_our_form(&headers, &browser, &fields, &return_path)
         .await?
     {
-        return Ok(sign_in.sign_in_page(&headers, Form { attempted, ..form })?);
+        let form = Form { attempted, ..form };
+        return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
     }
     match sign_in
         .try_application_credential(&context, &headers, &named, &secret)
@@ -85,7 +88,8 @@ pub(crate) async fn application_credential(
                 attempted,
                 ..Form::new(return_path)
             };
-            let page = sign_in.sign_in_page(&headers, form.failed(text, status))?;
+            let form = form.failed(text, status);
+            let page = sign_in.sign_in_page(&headers, &browser, form).await?;
             Ok(with_cookie(page, own.flatten()))
         }
     }

@@ -13,6 +13,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{attempt::Failed, password::Form};
 use crate::{
     authentication::extract::FormWithoutCsrf,
+    browser_state::BrowserState,
     config::KeystoneMethod,
     http::{interrupt::Interrupt, return_path::ReturnPath},
     pages::sign_in_methods::Attempted,
@@ -32,6 +33,7 @@ pub(crate) struct ExchangedToken {
 pub(crate) async fn token(
     State(sign_in): State<Arc<SignIn>>,
     Extension(context): Extension<Context>,
+    browser: BrowserState,
     headers: HeaderMap,
     FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
@@ -40,10 +42,11 @@ pub(crate) async fn token(
     sign_in.offered(KeystoneMethod::Token, &return_path)?;
     let attempted = Attempted::Token;
     if let Some(form) = sign_in
-        .not_our_form(&headers, &fields, &return_path)
+        .not_our_form(&headers, &browser, &fields, &return_path)
         .await?
     {
-        return Ok(sign_in.sign_in_page(&headers, Form { attempted, ..form })?);
+        let form = Form { attempted, ..form };
+        return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
     }
     match sign_in.try_token(&context, &headers, &token).await {
         Ok(ExchangedToken { own, existing }) => {
@@ -61,7 +64,8 @@ pub(crate) async fn token(
                 attempted,
                 ..Form::new(return_path)
             };
-            Ok(sign_in.sign_in_page(&headers, form.failed(text, status))?)
+            let form = form.failed(text, status);
+            Ok(sign_in.sign_in_page(&headers, &browser, form).await?)
         }
     }
 }

@@ -14,6 +14,7 @@ use secrecy::SecretString;
 use super::attempt::{Claimed, Failed};
 use crate::{
     authentication::extract::FormWithoutCsrf,
+    browser_state::BrowserState,
     config::KeystoneMethod,
     http::{
         cookies::{Purpose, random_secret},
@@ -80,26 +81,35 @@ impl Form<'_> {
 
 pub(crate) async fn get(
     State(sign_in): State<Arc<SignIn>>,
+    browser: BrowserState,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
     let (query, destination) = destination::split(&uri)?;
-    let return_path = destination.return_path(&sign_in.hosts);
+    let return_path = if destination.is_empty() {
+        let interrupted = browser.interrupted().await;
+        interrupted.unwrap_or_else(ReturnPath::home)
+    } else {
+        destination.return_path(&sign_in.hosts)
+    };
     if query.get("prompt") != "login"
         && sign_in.authentication.lookup(&headers, None).await?.is_ok()
     {
         return Ok(see_other(return_path.as_str()));
     }
+    let left = browser.take_notice().await;
+    let reason = query.optional("reason").or(left.as_deref());
     let form = Form {
-        notice: wording::notice(query.get("reason")),
+        notice: reason.and_then(wording::notice),
         ..Form::new(return_path)
     };
-    Ok(sign_in.sign_in_page(&headers, form)?)
+    Ok(sign_in.sign_in_page(&headers, &browser, form).await?)
 }
 
 pub(crate) async fn post(
     State(sign_in): State<Arc<SignIn>>,
     Extension(context): Extension<Context>,
+    browser: BrowserState,
     headers: HeaderMap,
     FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
@@ -118,7 +128,7 @@ pub(crate) async fn post(
     };
     sign_in.offered(KeystoneMethod::Password, &return_path)?;
     if let Some(form) = sign_in
-        .not_our_form(&headers, &fields, &return_path)
+        .not_our_form(&headers, &browser, &fields, &return_path)
         .await?
     {
         let form = Form {
@@ -127,7 +137,7 @@ pub(crate) async fn post(
             stay,
             ..form
         };
-        return Ok(sign_in.sign_in_page(&headers, form)?);
+        return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
     }
     if name.len() > MAX_NAME_BYTES || domain.len() > MAX_NAME_BYTES {
         let form = Form {
@@ -138,7 +148,7 @@ pub(crate) async fn post(
                 StatusCode::BAD_REQUEST,
             )
         };
-        return Ok(sign_in.sign_in_page(&headers, form)?);
+        return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
     }
     let readings = Claimed::readings(name, domain, &sign_in.default_domain);
     let (claimed, outcome) = match sign_in
@@ -155,7 +165,7 @@ pub(crate) async fn post(
                 retry_after,
                 ..again(&text, status)
             };
-            let page = sign_in.sign_in_page(&headers, form)?;
+            let page = sign_in.sign_in_page(&headers, &browser, form).await?;
             return Ok(with_cookie(page, own.flatten()));
         }
     };
@@ -164,6 +174,8 @@ pub(crate) async fn post(
     } else {
         return_path.clone()
     };
+    let chosen = Some(claimed.domain.as_str()).filter(|domain| *domain != sign_in.default_domain);
+    browser.remember_domain(chosen).await;
     match outcome {
         AuthOutcome::Token(issued) => {
             sign_in
@@ -180,11 +192,12 @@ pub(crate) async fn post(
                     "Your account needs a further sign-in method that Portico does not offer yet.",
                     StatusCode::FORBIDDEN,
                 );
-                return Ok(sign_in.sign_in_page(&headers, form)?);
+                return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
             }
             let cookie = sign_in
                 .keep_receipt(&claimed, &receipt, &return_path)
                 .await?;
+            browser.begin(&return_path).await;
             Ok(with_cookie(see_other("/oauth2/totp"), cookie))
         }
     }
@@ -216,10 +229,12 @@ impl SignIn {
     pub(crate) async fn not_our_form(
         &self,
         headers: &HeaderMap,
+        browser: &BrowserState,
         fields: &Fields,
         return_path: &ReturnPath,
     ) -> Result<Option<Form<'static>>, Interrupt> {
-        let open = self.cookies.read_slots(headers, Purpose::SignIn);
+        let mut open = self.cookies.read_slots(headers, Purpose::SignIn);
+        open.extend(browser.form_secret().await?);
         let cookie_lost = open.is_empty();
         if cookie_lost
             && fields.get(RETRY_FIELD) == "1"
@@ -259,36 +274,34 @@ impl SignIn {
         Ok(self.cookies.set(Purpose::Flow, &started.secret))
     }
 
-    pub(crate) fn sign_in_page(
+    pub(crate) async fn sign_in_page(
         &self,
         headers: &HeaderMap,
+        browser: &BrowserState,
         form: Form<'_>,
     ) -> Result<Response, Problem> {
-        let open = self.cookies.read_slots(headers, Purpose::SignIn);
-        let nonce = open
-            .into_iter()
-            .next()
-            .map_or_else(random_secret, Ok)
-            .map_err(|error| {
-                tracing::error!(%error, "no nonce for a form");
-                Problem::internal()
-            })?;
+        let (nonce, cookie) = self.form_secret(headers, browser).await?;
+        let first_view = form.status == StatusCode::OK;
+        let last_domain = browser.domain().await.filter(|_| first_view);
         let domain = if form.domain.is_empty() {
-            &self.default_domain
+            last_domain.as_ref().unwrap_or(&self.default_domain)
         } else {
             form.domain
         };
+        let last_provider = browser.provider().await;
         let destination = self.in_words(&form.return_path);
         let app = form.return_path.app();
-        let buttons: Vec<Button> = self
+        let mut buttons: Vec<Button> = self
             .providers
             .offered(app.as_deref())
             .map(|provider| Button {
                 name: provider.config.name.clone(),
                 href: start_of(&provider.config.id, &form.return_path),
                 down: provider.client.outage().is_some(),
+                last_used: last_provider.as_ref() == Some(&provider.config.id),
             })
             .collect();
+        buttons.sort_by_key(|button| !button.last_used);
         let page = SignInPage {
             keystone: self.providers.offers_keystone(app.as_deref()),
             providers: &buttons,
@@ -329,8 +342,31 @@ impl SignIn {
             let (_, mark) = self.browser_of_providers(headers)?;
             response = with_cookie(response, mark);
         }
-        let cookie = self.cookies.set_slot(Purpose::SignIn, &nonce, FORM_SECONDS);
         Ok(with_cookie(response, cookie))
+    }
+
+    /// Returns the secret of a form, and the cookie that proves it: the browser's state has one for
+    /// all forms; where nothing is remembered, each form has a cookie of its own.
+    async fn form_secret(
+        &self,
+        headers: &HeaderMap,
+        browser: &BrowserState,
+    ) -> Result<(SecretString, Option<HeaderValue>), Problem> {
+        // without the store, the page is that of a new browser
+        if let Ok(Some(secret)) = browser.form_secret().await {
+            return Ok((secret, None));
+        }
+        let open = self.cookies.read_slots(headers, Purpose::SignIn);
+        let nonce = open
+            .into_iter()
+            .next()
+            .map_or_else(random_secret, Ok)
+            .map_err(|error| {
+                tracing::error!(%error, "no nonce for a form");
+                Problem::internal()
+            })?;
+        let cookie = self.cookies.set_slot(Purpose::SignIn, &nonce, FORM_SECONDS);
+        Ok((nonce, cookie))
     }
 }
 

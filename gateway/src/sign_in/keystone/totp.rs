@@ -15,6 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::attempt::{Claimed, Failed};
 use crate::{
     authentication::extract::FormWithoutCsrf,
+    browser_state::BrowserState,
     http::{
         cookies::Purpose,
         csrf,
@@ -34,9 +35,11 @@ const CODE_TTL: SignedDuration = SignedDuration::from_secs(90);
 
 pub(crate) async fn get(
     State(sign_in): State<Arc<SignIn>>,
+    browser: BrowserState,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
     let Some((cookie, flow)) = sign_in.flow(&headers).await? else {
+        browser.leave_notice("code_page_ended").await;
         return Ok(see_other("/oauth2/sign_in"));
     };
     let name = flow.user_name.unwrap_or_default();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::{
     Extension,
     body::Body,
-    extract::{FromRef, FromRequest, State},
+    extract::{FromRef, FromRequest, FromRequestParts as _, State},
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, Request, StatusCode, header};
@@ -23,6 +23,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use super::{attempt::Failed, password::Form};
 use crate::{
     authentication::{check_csrf, extract::FormWithoutCsrf},
+    browser_state::{BrowserState, BrowserStates},
     http::{
         cookies::Purpose,
         csrf,
@@ -55,6 +56,7 @@ const POST_LOGIN_LIMIT: ThrottleLimit = ThrottleLimit::window(60, 5 * 60);
 /// see the sign-in page.
 pub(crate) struct StartForm {
     fields: Fields,
+    browser: BrowserState,
     return_path: ReturnPath,
     /// Whether a session is reauthenticated.
     reauthentication: bool,
@@ -64,11 +66,15 @@ impl<S> FromRequest<S> for StartForm
 where
     S: Send + Sync,
     Arc<SignIn>: FromRef<S>,
+    Arc<BrowserStates>: FromRef<S>,
 {
     type Rejection = Interrupt;
 
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Interrupt> {
-        let headers = request.headers().clone();
+        let (mut parts, body) = request.into_parts();
+        let browser = BrowserState::from_request_parts(&mut parts, state).await?;
+        let headers = parts.headers.clone();
+        let request = Request::from_parts(parts, body);
         let FormWithoutCsrf(fields) = FormWithoutCsrf::from_request(request, state).await?;
         let sign_in: Arc<SignIn> = Arc::from_ref(state);
         let answer = |response| Err(Interrupt::Answer(Box::new(response)));
@@ -80,13 +86,14 @@ where
             };
             check_csrf(&caller, fields.get(csrf::FIELD))?;
         } else if let Some(form) = sign_in
-            .not_our_form(&headers, &fields, &return_path)
+            .not_our_form(&headers, &browser, &fields, &return_path)
             .await?
         {
-            return answer(sign_in.sign_in_page(&headers, form)?);
+            return answer(sign_in.sign_in_page(&headers, &browser, form).await?);
         }
         Ok(Self {
             fields,
+            browser,
             return_path,
             reauthentication,
         })
@@ -99,6 +106,7 @@ pub(crate) async fn start(
 ) -> Result<Response, Interrupt> {
     let StartForm {
         fields,
+        browser,
         return_path,
         reauthentication,
     } = form;
@@ -120,6 +128,9 @@ pub(crate) async fn start(
         return_path.to_string()
     };
     let started = flows.start(&remembered, now + FLOW_TTL, now).await?;
+    if !reauthentication {
+        browser.begin(&return_path).await;
+    }
     let back = format!("{}/oauth2/websso", sign_in.hosts.main());
     let provider = way.identity_provider.as_deref();
     let address = websso_address(&way.url, provider, &way.protocol, &back);
@@ -171,6 +182,7 @@ pub(crate) async fn arrive(
 pub(crate) async fn finish(
     State(sign_in): State<Arc<SignIn>>,
     Extension(context): Extension<Context>,
+    browser: BrowserState,
     headers: HeaderMap,
     FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
@@ -193,7 +205,7 @@ pub(crate) async fn finish(
             "This sign-in was not started in this browser, or too long ago. Start it again.",
             StatusCode::FORBIDDEN,
         );
-        return Ok(sign_in.sign_in_page(&headers, form)?);
+        return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
     };
     flows.finish(started.id).await?;
     let (reauthentication, path) = match started.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
@@ -225,7 +237,8 @@ pub(crate) async fn finish(
                 retry_after,
                 ..Form::new(return_path)
             };
-            Ok(sign_in.sign_in_page(&headers, form.failed(text, status))?)
+            let form = form.failed(text, status);
+            Ok(sign_in.sign_in_page(&headers, &browser, form).await?)
         }
     }
 }

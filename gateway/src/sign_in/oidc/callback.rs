@@ -17,6 +17,7 @@ use secrecy::ExposeSecret as _;
 use super::start::REAUTHENTICATION_PREFIX;
 use crate::{
     audit::Event,
+    browser_state::BrowserState,
     http::{
         cookies::Purpose, error_response::Problem, forms::Fields, interrupt::Interrupt,
         return_path::ReturnPath,
@@ -34,6 +35,7 @@ pub(crate) async fn get(
     State(sign_in): State<Arc<SignIn>>,
     Extension(context): Extension<Context>,
     Path(id): Path<String>,
+    remembered: BrowserState,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
@@ -128,6 +130,7 @@ pub(crate) async fn get(
             )
             .await;
     }
+    remembered.remember_provider(&id).await;
     sign_in
         .establish_of_provider(
             &context,

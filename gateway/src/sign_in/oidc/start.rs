@@ -9,6 +9,7 @@ use portico_store::{NewProviderFlow, Reserved, ThrottleLimit};
 use secrecy::SecretString;
 
 use crate::{
+    browser_state::BrowserState,
     http::{
         cookies::{Purpose, random_secret},
         destination,
@@ -31,12 +32,13 @@ const BROWSER_COOKIE_SECONDS: u32 = 12 * 3600;
 pub(crate) async fn get(
     State(sign_in): State<Arc<SignIn>>,
     Extension(context): Extension<Context>,
+    remembered: BrowserState,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Interrupt> {
     let (query, destination) = destination::split(&uri)?;
     let Some(id) = query.optional("provider") else {
-        return password::get(State(sign_in), uri, headers).await;
+        return password::get(State(sign_in), remembered, uri, headers).await;
     };
     let return_path = destination.return_path(&sign_in.hosts);
     let fresh = query.get("prompt") == "login";
@@ -79,6 +81,9 @@ pub(crate) async fn get(
         },
     };
     sign_in.store.provider_flows().begin(&flow, now).await?;
+    if !reauthentication {
+        remembered.begin(&return_path).await;
+    }
     Ok(with_cookie(see_other(authorization.url.as_str()), cookie))
 }
 

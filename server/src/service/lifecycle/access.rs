@@ -5,6 +5,7 @@ use super::{
     cloud_api::KnownClusters,
     error,
     feeds::Feeds,
+    inspector::Permission,
     journal::{Agreements, NamesByViewer, agreements, names_by_viewer},
     viewer::Viewer,
 };
@@ -67,6 +68,8 @@ pub struct MagnumAccess {
     pub(super) template_names: NamesByViewer,
     /// Comparisons of journals with the audit log.
     pub(super) agreements: Agreements,
+    /// Whether users may see the nodes of clusters, by cluster, project, user and roles.
+    pub(super) inspectable: Cache<(Uuid, String), Permission>,
     keystone: keystone::Client,
     /// By project: the catalogues of all tokens of a project are the same.
     catalogs: Cache<String, ReadCatalog>,
@@ -108,6 +111,10 @@ impl MagnumAccess {
             own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
             template_names: names_by_viewer(),
             agreements: agreements(),
+            inspectable: Cache::builder()
+                .max_capacity(MAX_CLUSTERS)
+                .time_to_live(PROBE_TTL)
+                .build(),
             keystone: parts.keystone,
             catalogs: Cache::builder()
                 .max_capacity(MAX_CATALOGS)

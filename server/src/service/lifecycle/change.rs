@@ -35,6 +35,7 @@ pub async fn send_step(
             Sent::accepted(followed.map(|followed| Accepted::Change {
                 followed,
                 family: before.driver.family,
+                versions: None,
             }))
         }
         Err(error) => Sent::failed_step(&error, what),

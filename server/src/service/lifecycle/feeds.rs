@@ -1,5 +1,6 @@
 //! The clusters that are followed in this process: one poller for all viewers of a cluster.
 mod feed;
+mod nodes;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -9,6 +10,7 @@ pub use state::View;
 use super::{
     attempts::Attempts,
     durations::Durations,
+    inspector::Lender,
     journal::{Journal, NodeEvents, StackEvents},
     viewer::Viewer,
 };
@@ -16,7 +18,7 @@ use feed::Feed;
 use jiff::Timestamp;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
-use portico_lifecycle::{driver::Family, progress::Followed};
+use portico_lifecycle::{driver::Family, progress::Followed, version::VersionChange};
 use portico_openstack::rest::Error;
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -56,6 +58,8 @@ pub enum Accepted {
         followed: Followed,
         /// The driver's.
         family: Family,
+        /// Of an upgrade, if they are known.
+        versions: Option<VersionChange>,
     },
 }
 
@@ -110,6 +114,13 @@ impl Feeds {
         let feed = self.feed(viewer, cluster).await;
         feed.accept(viewer, request, Timestamp::now());
         feed.follow();
+    }
+
+    /// Has the poller of a cluster read the cluster's own API with what a viewer lends, while an operation
+    /// runs and viewers ask.
+    pub async fn lend(&self, viewer: &Viewer, cluster: Uuid, lender: Lender) {
+        let feed = self.feed(viewer, cluster).await;
+        feed.lend(lender);
     }
 
     /// Returns the durations of steps that were observed.

@@ -1,5 +1,9 @@
 //! Which operation of a cluster is followed: one that the panel has sent, or one that is seen running.
+#[cfg(test)]
+mod tests;
+
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::inside::Inspection;
 use portico_domain::panel::lifecycle::Operation;
 use portico_lifecycle::{
     driver::Family,
@@ -7,6 +11,7 @@ use portico_lifecycle::{
     progress::{Followed, Goal, Mark, Outcome, Progress, ProgressReport, Snapshot, Typical},
     spec::DEFAULT_CREATE_TIMEOUT_MINUTES,
     status::{Activity, Operation as Request, Phase, Status},
+    version::{KubernetesVersion, VersionChange},
 };
 
 /// An operation and its course.
@@ -14,6 +19,8 @@ use portico_lifecycle::{
 pub struct Following {
     followed: Followed,
     progress: Progress,
+    /// Of an upgrade that the panel has sent.
+    versions: Option<VersionChange>,
     /// When Magnum accepted it, as far as that is known.
     since: Timestamp,
     /// When it was first looked at.
@@ -54,11 +61,18 @@ impl Following {
         Self::accepted(followed, family, at)
     }
 
+    /// Returns the same with the versions between which the nodes change.
+    #[must_use]
+    pub fn with_versions(self, versions: Option<VersionChange>) -> Self {
+        Self { versions, ..self }
+    }
+
     /// Follows a request that Magnum has accepted.
     fn accepted(followed: Followed, family: Family, at: Timestamp) -> Self {
         Self {
             progress: Progress::new(followed.clone(), family, at),
             followed,
+            versions: None,
             since: at,
             first_look: None,
         }
@@ -119,6 +133,22 @@ impl Following {
         groups: Option<&[NodeGroup]>,
         now: Timestamp,
     ) {
+        self.look_inside(cluster, groups, None, now);
+    }
+
+    /// Does the same with what the cluster's own API server has returned.
+    pub fn look_inside(
+        &mut self,
+        cluster: Option<&Cluster>,
+        groups: Option<&[NodeGroup]>,
+        inside: Option<&Inspection>,
+        now: Timestamp,
+    ) {
+        let survey = inside.and_then(|inside| inside.nodes.as_ref().ok());
+        let wanted = groups.filter(|groups| !groups.is_empty()).map(|groups| {
+            let kept = groups.iter().filter(|group| !group.status.is_deletion());
+            kept.map(|group| group.node_count).sum()
+        });
         // a failure that was not seen happening has happened at the last change
         let is_past =
             self.first_look.is_none() && cluster.is_some_and(|cluster| cluster.status.is_failed());
@@ -128,8 +158,8 @@ impl Following {
             at: changed_at.filter(|_| is_past).unwrap_or(now).min(now),
             cluster,
             groups,
-            is_api_ready: None,
-            nodes: None,
+            is_api_ready: inside.and_then(|inside| inside.is_api_ready),
+            nodes: survey.and_then(|survey| survey.counts(wanted, self.versions)),
         });
     }
 
@@ -147,6 +177,18 @@ impl Following {
     /// Returns whether the operation has ended.
     pub fn is_over(&self, now: Timestamp) -> bool {
         self.progress.outcome(now).is_final()
+    }
+
+    /// Returns whether the nodes of the cluster are of interest: while it runs, and after a failure, but not
+    /// when the cluster is to disappear.
+    pub fn is_about_nodes(&self, now: Timestamp) -> bool {
+        let outcome = self.progress.outcome(now);
+        !self.is_deletion() && (!outcome.is_final() || outcome == Outcome::Failed)
+    }
+
+    /// Returns the version to which an upgrade leads, if that is known.
+    pub fn target_version(&self) -> Option<KubernetesVersion> {
+        self.versions.map(|versions| versions.to)
     }
 
     /// Returns the operation at a time.
@@ -222,75 +264,5 @@ fn words(operation: Request) -> &'static str {
         Request::UpdateNodeGroup => "Change of a node group",
         Request::DeleteNodeGroup => "Deletion of a node group",
         Request::Delete => "Deletion",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::fixtures::model;
-    use super::*;
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
-    }
-
-    #[test]
-    fn a_creation_is_followed_from_its_beginning_until_another_operation_runs() {
-        let creating = model("CREATE_IN_PROGRESS");
-        let following = Following::next(None, &creating, None, at(0)).unwrap();
-        assert_eq!(following.operation(), Operation::Creation);
-        assert_eq!(Some(following.since()), creating.created_at);
-        let mut done = Following::next(Some(following), &model("CREATE_COMPLETE"), None, at(60));
-        let complete = model("CREATE_COMPLETE");
-        done.as_mut().unwrap().look(Some(&complete), None, at(60));
-        // its steps stay on the page
-        assert!(done.as_ref().unwrap().is_over(at(60)));
-        let next = Following::next(done, &model("UPDATE_IN_PROGRESS"), None, at(90)).unwrap();
-        assert_eq!(next.operation(), Operation::Change("Change".to_owned()));
-        let next = Following::next(Some(next), &model("DELETE_IN_PROGRESS"), None, at(99)).unwrap();
-        assert!(next.is_deletion());
-    }
-
-    #[test]
-    fn an_upgrade_is_followed_by_its_name_until_the_cluster_has_the_template() {
-        let before = model("CREATE_COMPLETE");
-        let followed = Followed::Change {
-            operation: Request::Upgrade,
-            before: Mark::of(&before),
-            goal: Goal::Template("newer".to_owned()),
-        };
-        let upgrade = Following::change(followed, before.driver.family, at(0));
-        let running = model("UPDATE_IN_PROGRESS");
-        let mut next = Following::next(Some(upgrade), &running, None, at(5)).unwrap();
-        next.look(Some(&running), Some(&[]), at(5));
-        assert_eq!(next.operation(), Operation::Change("Upgrade".to_owned()));
-        assert!(!next.is_over(at(5)));
-        let done = Cluster {
-            template: "newer".to_owned(),
-            ..model("UPDATE_COMPLETE")
-        };
-        let mut next = Following::next(Some(next), &done, None, at(9)).unwrap();
-        next.look(Some(&done), Some(&[]), at(9));
-        assert!(next.is_over(at(9)));
-    }
-
-    #[test]
-    fn nothing_is_followed_on_a_settled_cluster_and_a_failure_is() {
-        assert!(Following::next(None, &model("CREATE_COMPLETE"), None, at(0)).is_none());
-        let failed = Following::next(None, &model("CREATE_FAILED"), None, at(0)).unwrap();
-        assert_eq!(failed.operation(), Operation::Creation);
-    }
-
-    #[test]
-    fn a_deletion_without_effect_for_30_seconds_is_reported() {
-        let before = model("CREATE_COMPLETE");
-        let mut following = Following::deletion(&before, at(0));
-        for second in [2, 31] {
-            let next = Following::next(Some(following), &before, None, at(second));
-            following = next.unwrap();
-            following.look(Some(&before), Some(&[]), at(second));
-        }
-        let outcome = following.report(at(31), &Typical::new()).outcome;
-        assert!(matches!(outcome, Outcome::NotActedOn(_)), "{outcome:?}");
     }
 }

@@ -24,14 +24,18 @@ mod feeds;
 mod fixtures;
 mod following;
 mod health;
+mod inside;
+mod inspector;
 mod journal;
 mod list;
 mod managed;
 mod node_groups;
+mod node_progress;
 mod nodes;
 mod origin;
 mod own;
 mod pace;
+mod pods;
 mod progress;
 mod protection;
 #[cfg(test)]
@@ -61,14 +65,15 @@ pub use node_groups::{
     change as change_node_group, node_groups, review as review_node_group, target_of,
 };
 pub use nodes::{
-    REPLACE, Stage, nodes, planned as planned_replacement, remove as remove_node,
-    review as review_node_removal, review_replacement, running as running_replacement,
-    start as start_replacement, stop as stop_replacement,
+    DRAIN, REPLACE, Stage, begin_drain, continue_drain, nodes, planned as planned_replacement,
+    planned_drain, remove as remove_node, review as review_node_removal, review_replacement,
+    running as running_replacement, running_drain, start as start_replacement,
+    stop as stop_replacement, stop_drain,
 };
 pub use progress::{follow, progress};
 pub use protection::{protection, set_protection, was_protected};
 pub use stored_attempts::StoredAttempts;
 pub use templates_page::{copy_template, delete_template, set_template_flag, template, templates};
-pub use upgrade::{options as upgrade_options, upgrade};
+pub use upgrade::{choice as upgrade_choice, options as upgrade_options, upgrade};
 pub use usage::project_usage;
 pub use viewer::Viewer;

@@ -6,6 +6,7 @@ use super::{
     error,
     feeds::{Accepted, View},
     managed::{self, Known},
+    node_progress,
     origin::{self, Origin},
     viewer::Viewer,
 };
@@ -17,8 +18,8 @@ use crate::{
 use jiff::{SignedDuration, Timestamp};
 use portico_cluster_operations::{Clients, conductor::NO_CONDUCTOR};
 use portico_domain::panel::lifecycle::{
-    ClusterProgress, EnrolmentState, Operation, ProgressOutcome, ProgressStep, ProgressUpdate,
-    StepState,
+    ClusterProgress, EnrolmentState, NodeProgress, Operation, ProgressOutcome, ProgressStep,
+    ProgressUpdate, StepState,
 };
 use portico_lifecycle::progress::{
     Outcome, ProgressReport, StepReport, StepState as EngineState, Typical,
@@ -64,7 +65,13 @@ pub async fn progress(
     let enrolment = enrolment_state::of(services, clusters, caller, &viewer, examined).await;
     let typical = access.feeds.durations().typical(&view.model.template);
     let now = Timestamp::now();
-    let mut content = content(&view, &viewer, (enrolment, origin), &typical, now);
+    let callers = (caller, &viewer);
+    let beside = Beside {
+        enrolment,
+        origin,
+        nodes: node_progress::of(services, access, clusters, callers, cluster, &view).await,
+    };
+    let mut content = content(&view, &viewer, beside, &typical, now);
     name_missing_conductor(&access.clients, &viewer, &mut content).await;
     let is_known = version == Some(content.version.as_str());
     Ok(ProgressUpdate {
@@ -93,11 +100,18 @@ pub fn no_such_cluster() -> ServiceError {
         .next("Open the list of clusters: it may have been deleted, or belongs to another project.")
 }
 
+/// What the page shows besides the poller's answer, which depends on the viewer.
+struct Beside {
+    enrolment: EnrolmentState,
+    origin: Origin,
+    nodes: Option<NodeProgress>,
+}
+
 /// Returns what the page shows.
 fn content(
     view: &View,
     viewer: &Viewer,
-    (enrolment, origin): (EnrolmentState, Origin),
+    beside: Beside,
     typical: &Typical,
     now: Timestamp,
 ) -> ClusterProgress {
@@ -113,8 +127,8 @@ fn content(
         cluster: &view.cluster,
         model: &view.model,
         template_name: view.template_name.as_deref(),
-        enrolment,
-        origin,
+        enrolment: beside.enrolment,
+        origin: beside.origin,
         remaining: &view.remaining,
         cloud: view.cloud,
         is_gone: view.is_gone,
@@ -140,6 +154,7 @@ fn content(
             .map(step)
             .collect(),
         remaining: view.remaining.clone(),
+        nodes: beside.nodes,
     };
     content.version = version_of(&content);
     content
@@ -255,6 +270,7 @@ mod tests {
             following,
             remaining: Vec::new(),
             cloud: None,
+            inspection: None,
             is_gone: false,
             observed_at: now,
             outdated: None,
@@ -267,7 +283,11 @@ mod tests {
         content(
             view,
             &viewer,
-            (EnrolmentState::WaitingForApi, Origin::Portico),
+            Beside {
+                enrolment: EnrolmentState::WaitingForApi,
+                origin: Origin::Portico,
+                nodes: None,
+            },
             &Typical::new(),
             now,
         )

@@ -15,13 +15,12 @@ use http::{Method, StatusCode};
 use portico_domain::panel::{
     DrainOptions, DrainPod, DrainProgress, DrainState, ObjectRef, Refusal, ResourceRef, StateChange,
 };
+use portico_lifecycle::drain::{self, Fate};
 use serde_json::{Value, json};
 
 /// Maximum number of pods that one request evicts. An audit report has room for them all.
 const MAX_EVICTIONS: usize = 20;
 const MAX_CONCURRENT_EVICTIONS: usize = 5;
-/// The annotation of a pod that the kubelet reads from a file.
-const MIRROR: &str = "/metadata/annotations/kubernetes.io~1config.mirror";
 
 /// Returns what a drain would do with the pods of a node. Nothing is changed.
 pub async fn plan(
@@ -210,25 +209,7 @@ fn refusal(error: KubeError) -> Refusal {
 
 /// Returns why a PodDisruptionBudget does not allow an eviction, in the API server's words.
 fn budget(answer: &[u8]) -> String {
-    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
-    let causes = answer
-        .pointer("/details/causes")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|cause| cause["message"].as_str());
-    let words: Vec<_> = causes.collect();
-    let words = if words.is_empty() {
-        text(&answer, "/message")
-    } else {
-        words.join("; ")
-    };
-    let words = words.trim_end_matches('.');
-    if words.is_empty() {
-        "A PodDisruptionBudget does not allow the eviction now.".to_owned()
-    } else {
-        format!("{words}.")
-    }
+    drain::budget(&serde_json::from_slice(answer).unwrap_or_default())
 }
 
 /// Returns what a drain does with a pod, by the rules of `kubectl drain`.
@@ -244,52 +225,16 @@ fn describe(pod: &Value, options: DrainOptions) -> DrainPod {
 }
 
 fn state(pod: &Value, options: DrainOptions) -> (DrainState, Option<&'static str>) {
-    let controller = pod
-        .pointer("/metadata/ownerReferences")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .find(|owner| owner["controller"] == true);
-    if pod.pointer(MIRROR).is_some() {
-        return (DrainState::Stays, Some("The node itself runs it."));
+    let options = drain::DrainOptions {
+        unmanaged: options.unmanaged,
+        local_data: options.local_data,
+    };
+    match drain::fate(pod, options) {
+        Fate::Stays(reason) => (DrainState::Stays, Some(reason)),
+        Fate::Terminating => (DrainState::Terminating, None),
+        Fate::Evicted => (DrainState::Waiting, None),
+        Fate::NeedsUser(reason) => (DrainState::NeedsUser, Some(reason)),
     }
-    let is_finished = matches!(
-        pod.pointer("/status/phase").and_then(Value::as_str),
-        Some("Succeeded" | "Failed")
-    );
-    if controller.is_some_and(|owner| owner["kind"] == "DaemonSet") && !is_finished {
-        return (
-            DrainState::Stays,
-            Some("A DaemonSet runs it on every node."),
-        );
-    }
-    if pod.pointer("/metadata/deletionTimestamp").is_some() {
-        return (DrainState::Terminating, None);
-    }
-    if is_finished {
-        return (DrainState::Waiting, None);
-    }
-    if controller.is_none() && !options.unmanaged {
-        return (
-            DrainState::NeedsUser,
-            Some("It has no controller: nothing creates it again."),
-        );
-    }
-    let has_local_data = pod
-        .pointer("/spec/volumes")
-        .and_then(Value::as_array)
-        .is_some_and(|volumes| {
-            volumes
-                .iter()
-                .any(|volume| volume.get("emptyDir").is_some())
-        });
-    if has_local_data && !options.local_data {
-        return (
-            DrainState::NeedsUser,
-            Some("The data of its emptyDir volumes would be lost."),
-        );
-    }
-    (DrainState::Waiting, None)
 }
 
 fn progress(pods: impl Iterator<Item = DrainPod>) -> DrainProgress {

@@ -22,7 +22,7 @@ use portico_domain::panel::lifecycle::{
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
     JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
-    ProgressUpdate, UpgradeOptions,
+    ProgressUpdate, UpgradeOptions, UpgradeSelection,
 };
 use std::sync::Arc;
 use uuid::Uuid;
@@ -168,8 +168,10 @@ impl Lifecycle for PanelService {
         cluster: Uuid,
         change: NodeGroupChange,
     ) -> Result<NodeGroupReview, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
-        self.ui(lifecycle::review_node_group(services, caller, cluster, &change).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let review =
+            lifecycle::review_node_group(services, clusters, caller, cluster, &change).await;
+        self.ui(review)
     }
 
     async fn change_node_group(
@@ -192,7 +194,8 @@ impl Lifecycle for PanelService {
             target: &target,
             reason: Some(&reason),
         };
-        let work = lifecycle::change_node_group(services, caller, cluster, &change);
+        let clusters = &self.clusters;
+        let work = lifecycle::change_node_group(services, clusters, caller, cluster, &change);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);
@@ -222,21 +225,30 @@ impl Lifecycle for PanelService {
         &self,
         cluster: Uuid,
         template: Option<Uuid>,
+        selection: UpgradeSelection,
     ) -> Result<UpgradeOptions, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        self.ui(lifecycle::upgrade_options(services, clusters, caller, cluster, template).await)
+        let choice = lifecycle::upgrade_choice(selection);
+        let read =
+            lifecycle::upgrade_options(services, clusters, caller, cluster, template, &choice);
+        self.ui(read.await)
     }
 
     async fn upgrade_cluster(
         &self,
         cluster: Uuid,
         template: Uuid,
+        selection: UpgradeSelection,
         typed: String,
     ) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let object = template.to_string();
+        let object = match &selection.group {
+            Some(group) => format!("{template} ({group})"),
+            None => template.to_string(),
+        };
+        let choice = lifecycle::upgrade_choice(selection);
         let entry = change(cluster, "upgrade_cluster", &object);
-        let work = lifecycle::upgrade(services, caller, cluster, template, &typed);
+        let work = lifecycle::upgrade(services, caller, cluster, (template, &choice), &typed);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, "upgrade_cluster", cluster, &object, outcome);

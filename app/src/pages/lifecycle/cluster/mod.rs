@@ -2,6 +2,7 @@
 mod enrolment;
 mod failure;
 mod health;
+mod nodes;
 mod remaining;
 mod steps;
 mod summary;
@@ -183,6 +184,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
             failure::card(card, &operation, cluster, &of_failure)
         })}
         {steps::card(watch)}
+        {nodes::card(watch)}
         {remaining::card(watch)}
         <EnrolmentCard watch />
         {move || (!is_deleted.get()).then(|| {

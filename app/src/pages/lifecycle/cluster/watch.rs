@@ -246,6 +246,7 @@ mod tests {
             stalled: None,
             failure: None,
             remaining: Vec::new(),
+            nodes: None,
         }
     }
 

@@ -88,6 +88,7 @@ impl Texts {
                     nodes: number(&self.nodes, "The number of nodes")?,
                     min,
                     max,
+                    accepted_pods: Vec::new(),
                 }
             }
             Kind::Settings(group) => {
@@ -150,6 +151,7 @@ mod tests {
                 nodes: 3,
                 min: None,
                 max: Some(5),
+                accepted_pods: Vec::new(),
             })
         );
     }

@@ -2,7 +2,7 @@
 use super::state::{Groups, Stage};
 use crate::{
     components::InlineError,
-    pages::lifecycle::{change, checks, create::quota},
+    pages::lifecycle::{change, checks, create::quota, pods},
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, Status, Tone},
 };
@@ -20,7 +20,14 @@ pub fn card(groups: Groups) -> AnyView {
             <Banner tone=Tone::Bad>{text}</Banner>
         })}
         {move || groups.review.get().map(|review| match review {
-            Ok(review) => reviewed(review),
+            Ok(review) => {
+                let pending = review.pending_pods.clone();
+                view! {
+                    {reviewed(review)}
+                    {pods::approval(pending, groups.accepted_pods)}
+                }
+                .into_any()
+            }
             Err(error) => view! { <InlineError error /> }.into_any(),
         })}
     }

@@ -4,7 +4,7 @@ use crate::{
     api::lifecycle::{change_node_group, get_node_groups, review_node_group},
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::focus::focus_part,
+    pages::lifecycle::{focus::focus_part, pods::accepts},
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
@@ -46,6 +46,8 @@ pub struct Groups {
     pub review: RwSignal<Option<Result<NodeGroupReview, UiError>>>,
     /// What cannot be read in the form, as a sentence.
     pub unreadable: RwSignal<Option<String>>,
+    /// The pods that the user accepts to stay pending.
+    pub accepted_pods: RwSignal<Vec<String>>,
     pub is_reviewing: RwSignal<bool>,
     pub is_sending: RwSignal<bool>,
     pub outcome: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
@@ -65,6 +67,7 @@ impl Groups {
             texts: RwSignal::new(Texts::default()),
             review: RwSignal::new(None),
             unreadable: RwSignal::new(None),
+            accepted_pods: RwSignal::new(Vec::new()),
             is_reviewing: RwSignal::new(false),
             is_sending: RwSignal::new(false),
             outcome: RwSignal::new(None),
@@ -111,6 +114,7 @@ impl Groups {
         self.timer.cancel();
         self.texts.set(texts);
         self.review.set(None);
+        self.accepted_pods.set(Vec::new());
         self.outcome.set(None);
         self.stage.set(Stage::Typing);
         self.draft.set(Some(kind));
@@ -133,7 +137,11 @@ impl Groups {
 
     fn change(self) -> Option<Result<NodeGroupChange, String>> {
         let kind = self.draft.get_untracked()?;
-        Some(self.texts.with_untracked(|texts| texts.change(&kind)))
+        let mut change = self.texts.with_untracked(|texts| texts.change(&kind));
+        if let Ok(NodeGroupChange::Resize { accepted_pods, .. }) = &mut change {
+            *accepted_pods = self.accepted_pods.get_untracked();
+        }
+        Some(change)
     }
 
     fn review_now(self) {
@@ -184,13 +192,22 @@ impl Groups {
         };
         let is_permitted = self
             .review
-            .with(|review| matches!(review, Some(Ok(review)) if review.can_be_sent()));
+            .with(|review| matches!(review, Some(Ok(review)) if self.permits(review)));
         is_confirmed
             && is_permitted
             && self.unreadable.with(Option::is_none)
             && !self.is_reviewing.get()
             && !self.is_sending.get()
             && self.stage.with(|stage| *stage == Stage::Typing)
+    }
+
+    /// Returns whether the checks and the user permit a change. Tracks.
+    fn permits(self, review: &NodeGroupReview) -> bool {
+        let pending = &review.pending_pods;
+        let is_accepted = self
+            .accepted_pods
+            .with(|accepted| accepts(accepted, pending));
+        review.can_be_sent() && is_accepted
     }
 
     /// Sends the first step of what was typed.

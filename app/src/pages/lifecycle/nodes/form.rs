@@ -6,10 +6,11 @@ use super::{
 use crate::{
     components::InlineError,
     context::use_session,
-    pages::lifecycle::{focus::focus_table, node_groups},
+    pages::lifecycle::{focus::focus_table, node_groups, pods},
     ui::{Banner, Button, ButtonKind, Card, Tone},
 };
 use leptos::prelude::*;
+use portico_domain::panel::lifecycle::NodeRemoval;
 
 pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     let project = use_session().project.get_untracked();
@@ -27,7 +28,8 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
         ),
     };
     let part = chosen.verb.part();
-    let drain = in_kubernetes(&project, state.cluster, &chosen.name);
+    let page = in_kubernetes(&project, state.cluster, &chosen.name);
+    let server = chosen.server.clone();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         state.send();
@@ -39,15 +41,31 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                 <form class="form-groups" on:submit=submit>
                     {(is_removal && chosen.can_be_drained).then(|| view! {
                         <Banner tone=Tone::Info>
-                            "Drain the node first, on " <a href=drain>"its page in Kubernetes"</a>
-                            ": its pods then move as their budgets permit."
+                            <p>
+                                "Drain the node first: it is cordoned, and its pods move as their \
+                                 PodDisruptionBudgets permit. "
+                                <a href=page>"Its page in Kubernetes"</a>
+                            </p>
+                            <Button
+                                label="Drain the node"
+                                kind=ButtonKind::Plain
+                                busy=state.is_sending
+                                on_click=move |_| state.begin_drain(server.clone())
+                            />
                         </Banner>
                     })}
                     <p class="text-muted" role="status">
                         {move || is_reviewing.get().then_some("Checking the change…")}
                     </p>
                     {move || state.review.get().map(|review| match review {
-                        Ok(review) => node_groups::reviewed(review),
+                        Ok(review) => {
+                            let pending = review.pending_pods.clone();
+                            view! {
+                                {node_groups::reviewed(review)}
+                                {pods::approval(pending, state.accepted_pods)}
+                            }
+                            .into_any()
+                        }
                         Err(error) => view! { <InlineError error /> }.into_any(),
                     })}
                     {is_removal.then(|| typed_name(state, chosen.name))}
@@ -80,6 +98,7 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
 }
 
 fn typed_name(state: NodesState, name: String) -> AnyView {
+    let without_draining = NodeRemoval::without_draining(&name);
     view! {
         <div class="field">
             <label for="node-typed">"Type " <strong class="mono">{name}</strong> " to confirm"</label>
@@ -89,9 +108,15 @@ fn typed_name(state: NodesState, name: String) -> AnyView {
                 required
                 autocomplete="off"
                 spellcheck="false"
+                aria-describedby="node-typed-hint"
                 prop:value=move || state.typed.get()
                 on:input=move |event| state.typed.set(event_target_value(&event))
             />
+            <span class="field-hint" id="node-typed-hint">
+                "A node that is not drained is removed only with "
+                <strong class="mono">{without_draining}</strong>
+                ": its pods end with it."
+            </span>
         </div>
     }
     .into_any()

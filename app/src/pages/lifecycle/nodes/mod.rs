@@ -1,5 +1,6 @@
 //! The nodes of a cluster: their servers, what Kubernetes reports about them, and the removal and the
 //! replacement of one.
+mod drain;
 mod form;
 mod replacement;
 mod state;
@@ -83,6 +84,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
             }).collect_view()}
         </div>
         {replacement::card(state)}
+        {drain::card(state)}
         {table::card(state)}
         {move || state.chosen.get().map(|chosen| form::card(state, chosen))}
         <div class="mt-4" role="status" data-part="outcome">

@@ -1,12 +1,8 @@
 //! How far the replacement of a node is. The page only shows what the server finds out, so that it continues
 //! wherever it is opened.
-use super::{
-    state::{Chosen, NodesState, Verb},
-    table::in_kubernetes,
-};
+use super::state::{Chosen, NodesState, Verb};
 use crate::{
     components::InlineError,
-    context::use_session,
     ui::{Button, ButtonKind, Card, Status, Tone},
 };
 use leptos::prelude::*;
@@ -14,7 +10,6 @@ use portico_domain::panel::lifecycle::{NodeReplacement, ReplacementStage};
 
 /// Returns the card of the replacement; nothing if none is running.
 pub fn card(state: NodesState) -> AnyView {
-    let project = use_session().project.get_untracked();
     let shown = Memo::new(move |_| {
         state.shown.with(|shown| {
             let shown = shown.as_ref()?;
@@ -28,19 +23,14 @@ pub fn card(state: NodesState) -> AnyView {
     view! {
         <div aria-live="polite">
             {move || shown.get().map(|(replacement, can_be_drained)| {
-                content(state, &project, replacement, can_be_drained)
+                content(state, replacement, can_be_drained)
             })}
         </div>
     }
     .into_any()
 }
 
-fn content(
-    state: NodesState,
-    project: &str,
-    replacement: NodeReplacement,
-    can_be_drained: bool,
-) -> AnyView {
+fn content(state: NodesState, replacement: NodeReplacement, can_be_drained: bool) -> AnyView {
     let NodeReplacement {
         name,
         server,
@@ -63,9 +53,16 @@ fn content(
     ];
     let steps = steps.map(|(step, text)| step_line(step, stage, text));
     let is_waiting = stage == ReplacementStage::WaitingForYou;
+    let old = server.clone();
     let drain = (is_waiting && can_be_drained).then(|| {
-        let href = in_kubernetes(project, state.cluster, &name);
-        view! { <a class="btn" href=href>"Drain the old node"</a> }
+        view! {
+            <Button
+                label="Drain the old node"
+                kind=ButtonKind::Plain
+                busy=state.is_sending
+                on_click=move |_| state.begin_drain(old.clone())
+            />
+        }
     });
     let chosen = Chosen {
         verb: Verb::Remove,

@@ -2,15 +2,23 @@
 //! review.
 use crate::{
     api::cluster_nodes::{
-        get_cluster_nodes, remove_node, replace_node, review_node_removal, review_node_replacement,
-        stop_node_replacement,
+        begin_node_drain, continue_node_drain, get_cluster_nodes, remove_node, replace_node,
+        review_node_removal, review_node_replacement, stop_node_drain, stop_node_replacement,
     },
     error::UiError,
-    pages::lifecycle::focus::focus_part,
+    hooks::Timer,
+    pages::lifecycle::{focus::focus_part, pods::accepts},
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::{
+    DrainOptions,
+    lifecycle::{ChangeOutcome, ClusterNodes, NodeDrainStage, NodeGroupReview, NodeRemoval},
+};
+use std::time::Duration;
 use uuid::Uuid;
+
+/// Pause between two requests for evictions.
+const DRAIN_INTERVAL: Duration = Duration::from_secs(3);
 
 /// What is done with a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,12 +63,20 @@ pub struct NodesState {
     pub review: RwSignal<Option<Result<NodeGroupReview, UiError>>>,
     pub typed: RwSignal<String>,
     pub reason: RwSignal<String>,
+    /// The pods that the user accepts to stay pending.
+    pub accepted_pods: RwSignal<Vec<String>>,
     pub is_sending: RwSignal<bool>,
+    /// Whether this page continues the drain that was begun.
+    pub is_draining: RwSignal<bool>,
+    pub drain_options: RwSignal<DrainOptions>,
+    /// Why a drain was not begun, continued or stopped.
+    pub drain_failure: RwSignal<Option<UiError>>,
     /// Why a replacement was not stopped.
     pub stop_failure: RwSignal<Option<UiError>>,
     /// What came of the last request.
     pub outcome: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
     is_reading: StoredValue<bool>,
+    timer: Timer,
 }
 
 impl NodesState {
@@ -74,10 +90,15 @@ impl NodesState {
             review: RwSignal::new(None),
             typed: RwSignal::new(String::new()),
             reason: RwSignal::new(String::new()),
+            accepted_pods: RwSignal::new(Vec::new()),
             is_sending: RwSignal::new(false),
+            is_draining: RwSignal::new(false),
+            drain_options: RwSignal::new(DrainOptions::default()),
+            drain_failure: RwSignal::new(None),
             stop_failure: RwSignal::new(None),
             outcome: RwSignal::new(None),
             is_reading: StoredValue::new(false),
+            timer: Timer::new(),
         }
     }
 
@@ -119,6 +140,7 @@ impl NodesState {
     pub fn choose(self, chosen: Chosen) {
         self.typed.set(String::new());
         self.reason.set(String::new());
+        self.accepted_pods.set(Vec::new());
         self.review.set(None);
         self.outcome.set(None);
         let part = chosen.verb.part();
@@ -162,13 +184,25 @@ impl NodesState {
     pub fn can_be_sent(self) -> bool {
         let chosen = self.chosen.get();
         let is_confirmed = chosen.is_some_and(|chosen| match chosen.verb {
-            Verb::Remove => self.typed.with(|typed| typed.trim() == chosen.name),
+            Verb::Remove => self.typed.with(|typed| {
+                let without = NodeRemoval::without_draining(&chosen.name);
+                [chosen.name.as_str(), without.as_str()].contains(&typed.trim())
+            }),
             Verb::Replace => true,
         });
         let is_permitted = self
             .review
-            .with(|review| matches!(review, Some(Ok(review)) if review.can_be_sent()));
+            .with(|review| matches!(review, Some(Ok(review)) if self.permits(review)));
         is_confirmed && is_permitted && !self.is_sending.get()
+    }
+
+    /// Returns whether the checks and the user permit a change. Tracks.
+    fn permits(self, review: &NodeGroupReview) -> bool {
+        let pending = &review.pending_pods;
+        let is_accepted = self
+            .accepted_pods
+            .with(|accepted| accepts(accepted, pending));
+        review.can_be_sent() && is_accepted
     }
 
     /// Sends the change of the chosen node.
@@ -182,13 +216,20 @@ impl NodesState {
         self.is_sending.set(true);
         self.outcome.set(None);
         let reason = self.reason.get_untracked();
-        let Chosen {
-            verb, server, name, ..
-        } = chosen;
+        let accepted_pods = self.accepted_pods.get_untracked();
+        let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
+        let Chosen { verb, server, .. } = chosen;
         let cluster = self.cluster;
         leptos::task::spawn_local(async move {
             let answer = match verb {
-                Verb::Remove => remove_node(cluster, server, name, reason).await,
+                Verb::Remove => {
+                    let node = NodeRemoval {
+                        server,
+                        typed,
+                        accepted_pods,
+                    };
+                    remove_node(cluster, node, reason).await
+                }
                 Verb::Replace => replace_node(cluster, server, reason).await,
             };
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);
@@ -197,6 +238,93 @@ impl NodesState {
             if is_accepted {
                 self.close();
             }
+            self.read();
+        });
+    }
+
+    /// Begins the drain of a node, and continues it while the page is open.
+    pub fn begin_drain(self, server: String) {
+        if self.is_sending.get_untracked() {
+            return;
+        }
+        self.is_sending.set(true);
+        self.drain_failure.set(None);
+        let options = self.drain_options.get_untracked();
+        let asked = begin_node_drain(self.cluster, server, options, self.reason.get_untracked());
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let is_begun = answer.is_ok();
+            let _ = self.is_sending.try_set(false);
+            let _ = self.drain_failure.try_set(answer.err());
+            if is_begun {
+                self.close();
+                self.continue_drain();
+            }
+            self.read();
+        });
+    }
+
+    /// Continues a drain that was begun; one that waits for the user or is over is begun again.
+    pub fn resume_drain(self, stage: NodeDrainStage, server: String) {
+        if stage == NodeDrainStage::Draining {
+            self.drain_failure.set(None);
+            self.continue_drain();
+        } else {
+            self.begin_drain(server);
+        }
+    }
+
+    /// Requests further evictions after a pause, as long as pods leave.
+    fn continue_drain(self) {
+        let _ = self.is_draining.try_set(true);
+        self.timer.start(DRAIN_INTERVAL, move || {
+            let Some(options) = self.drain_options.try_get_untracked() else {
+                return;
+            };
+            let asked = continue_node_drain(self.cluster, options);
+            leptos::task::spawn_local(async move {
+                let answer = asked.await;
+                // it was stopped meanwhile, or the page was left
+                if self.is_draining.try_get_untracked() != Some(true) {
+                    return;
+                }
+                match answer {
+                    Ok(drain) => {
+                        let goes_on = drain.stage == NodeDrainStage::Draining;
+                        let _ = self.shown.try_update(|shown| {
+                            if let Some(shown) = shown {
+                                shown.drain = Some(drain);
+                            }
+                        });
+                        if goes_on {
+                            self.continue_drain();
+                        } else {
+                            let _ = self.is_draining.try_set(false);
+                        }
+                    }
+                    Err(error) => {
+                        let _ = self.is_draining.try_set(false);
+                        let _ = self.drain_failure.try_set(Some(error));
+                    }
+                }
+            });
+        });
+    }
+
+    /// Stops the drain that was begun.
+    pub fn stop_drain(self, uncordon: bool) {
+        if self.is_sending.get_untracked() {
+            return;
+        }
+        self.timer.cancel();
+        self.is_draining.set(false);
+        self.is_sending.set(true);
+        self.drain_failure.set(None);
+        let asked = stop_node_drain(self.cluster, uncordon);
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let _ = self.is_sending.try_set(false);
+            let _ = self.drain_failure.try_set(answer.err());
             self.read();
         });
     }

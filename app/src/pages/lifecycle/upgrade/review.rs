@@ -6,17 +6,10 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{LabelDifference, UpgradeReview};
-use uuid::Uuid;
 
-/// Returns the review of the chosen template; nothing while none is chosen, or it is being read.
+/// Returns the review of what is chosen; nothing while none is chosen, or it is being read.
 pub fn of(form: UpgradeForm) -> AnyView {
-    let review = Memo::new(move |_| {
-        let chosen = form.template.with(|text| text.parse::<Uuid>().ok())?;
-        form.options.with(|options| {
-            let review = options.as_ref()?.review.clone()?;
-            (review.target.id == chosen).then_some(*review)
-        })
-    });
+    let review = Memo::new(move |_| form.review());
     view! { {move || review.get().map(content)} }.into_any()
 }
 

@@ -4,15 +4,20 @@ use crate::{
     error::UiError,
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ChangeOutcome, UpgradeOptions};
+use portico_domain::panel::lifecycle::{
+    ChangeOutcome, UpgradeOptions, UpgradeReview, UpgradeSelection,
+};
 use uuid::Uuid;
 
 /// `Copy`.
 #[derive(Clone, Copy)]
 pub struct UpgradeForm {
     cluster: Uuid,
-    /// The UUID of the chosen template; empty: none.
-    pub template: RwSignal<String>,
+    /// The UUID of the chosen template, and after a slash the node group if a single one is upgraded; empty:
+    /// none.
+    pub target: RwSignal<String>,
+    /// How many nodes are replaced at once; empty: one.
+    pub batch: RwSignal<String>,
     /// The last answer; it stays while another one is read.
     pub options: RwSignal<Option<UpgradeOptions>>,
     pub failure: RwSignal<Option<UiError>>,
@@ -28,7 +33,8 @@ impl UpgradeForm {
     pub fn new(cluster: Uuid) -> Self {
         Self {
             cluster,
-            template: RwSignal::new(String::new()),
+            target: RwSignal::new(String::new()),
+            batch: RwSignal::new(String::new()),
             options: RwSignal::new(None),
             failure: RwSignal::new(None),
             is_reading: RwSignal::new(false),
@@ -47,7 +53,12 @@ impl UpgradeForm {
         });
         self.is_reading.set(true);
         self.failure.set(None);
-        let asked = get_upgrade_options(self.cluster, self.chosen_untracked());
+        let chosen = untrack(|| self.chosen());
+        let asked = get_upgrade_options(
+            self.cluster,
+            chosen.as_ref().map(|(template, _)| *template),
+            chosen.map(|(_, selection)| selection),
+        );
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             // the user may have left the page, or chosen another template meanwhile
@@ -66,29 +77,44 @@ impl UpgradeForm {
         });
     }
 
-    fn chosen_untracked(self) -> Option<Uuid> {
-        self.template.with_untracked(|text| text.parse().ok())
+    /// Returns the template and what of the cluster is upgraded to it; `None` if none is chosen, or the batch
+    /// size is not a number. Tracks.
+    fn chosen(self) -> Option<(Uuid, UpgradeSelection)> {
+        let batch = self.batch.with(|text| batch_size(text));
+        self.target.with(|target| chosen(target, batch.ok()?))
+    }
+
+    /// Returns what is wrong with the batch size, as a sentence. Tracks.
+    pub fn batch_problem(self) -> Option<String> {
+        self.batch.with(|text| batch_size(text).err())
+    }
+
+    /// Returns the review of what is chosen; `None` while it is being read. Tracks.
+    pub fn review(self) -> Option<UpgradeReview> {
+        let (template, selection) = self.chosen()?;
+        self.options.with(|options| {
+            let review = options.as_ref()?.review.as_deref()?;
+            let is_same = review.target.id == template && review.selection == selection;
+            is_same.then(|| review.clone())
+        })
     }
 
     /// Returns whether the upgrade may be sent now. Tracks.
     pub fn can_be_sent(self) -> bool {
-        let chosen = self.template.with(|text| text.parse::<Uuid>().ok());
+        let review = self.review();
         let typed = self.typed.get();
         self.options.with(|options| {
-            let Some(options) = options else {
+            let (Some(options), Some(review)) = (options, review) else {
                 return false;
             };
-            options.review.as_ref().is_some_and(|review| {
-                Some(review.target.id) == chosen
-                    && review.can_be_sent(&options.upgrade, &options.cluster.name, typed.trim())
-            })
+            review.can_be_sent(&options.upgrade, &options.cluster.name, typed.trim())
         }) && !self.is_reading.get()
             && !self.is_sending.get()
     }
 
     /// Sends the upgrade; `accepted` runs when Magnum has accepted it.
     pub fn send(self, accepted: Callback<()>) {
-        let Some(template) = self.chosen_untracked() else {
+        let Some((template, selection)) = untrack(|| self.chosen()) else {
             return;
         };
         if !untrack(|| self.can_be_sent()) {
@@ -97,7 +123,7 @@ impl UpgradeForm {
         self.is_sending.set(true);
         self.outcome.set(None);
         let typed = self.typed.get_untracked().trim().to_owned();
-        let asked = upgrade_cluster(self.cluster, template, typed);
+        let asked = upgrade_cluster(self.cluster, template, Some(selection), typed);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);
@@ -107,5 +133,59 @@ impl UpgradeForm {
                 accepted.try_run(());
             }
         });
+    }
+}
+
+/// Reads what a target names: a template, and after a slash a node group.
+fn chosen(target: &str, max_batch_size: Option<u32>) -> Option<(Uuid, UpgradeSelection)> {
+    let (template, group) = match target.split_once('/') {
+        Some((template, group)) => (template, Some(group.to_owned())),
+        None => (target, None),
+    };
+    let selection = UpgradeSelection {
+        group,
+        max_batch_size,
+    };
+    Some((template.parse().ok()?, selection))
+}
+
+/// Reads the number of nodes that are replaced at once; `None` for an empty field.
+///
+/// # Errors
+/// What is wrong with the text, as a sentence.
+fn batch_size(text: &str) -> Result<Option<u32>, String> {
+    match text.trim() {
+        "" => Ok(None),
+        text => match text.parse() {
+            Ok(size) if size > 0 => Ok(Some(size)),
+            _ => Err("Write a number of nodes, at least 1.".to_owned()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_template_and_a_node_group_after_a_slash() {
+        let id = Uuid::from_u128(7);
+        let (template, selection) = chosen(&id.to_string(), Some(2)).unwrap();
+        assert_eq!((template, selection.group), (id, None));
+        assert_eq!(selection.max_batch_size, Some(2));
+        let (template, selection) = chosen(&format!("{id}/gpu"), None).unwrap();
+        assert_eq!((template, selection.group.as_deref()), (id, Some("gpu")));
+        for none in ["", "/gpu", "k8s-1.32"] {
+            assert_eq!(chosen(none, None), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn a_batch_size_is_empty_or_a_number_from_1() {
+        assert_eq!(batch_size(" "), Ok(None));
+        assert_eq!(batch_size(" 3 "), Ok(Some(3)));
+        for wrong in ["0", "-1", "two", "1.5"] {
+            assert!(batch_size(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! The present version, and the templates to which the cluster can be upgraded.
 use super::state::UpgradeForm;
 use crate::ui::{
-    Banner, Card, Choice, DescriptionList, SelectField, StateMessage, Status, TableRegion, Tone,
-    icons,
+    Banner, Card, Choice, DescriptionList, Field, SelectField, StateMessage, Status, TableRegion,
+    Tone, icons,
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{UpgradeOptions, UpgradeTarget};
@@ -108,20 +108,48 @@ pub fn choice(form: UpgradeForm) -> AnyView {
             options
                 .as_ref()
                 .filter(|options| options.upgrade.is_offered())
-                .map(|options| choices(&options.targets))
+                .map(choices)
                 .unwrap_or_default()
         })
     });
     let has_choices = Memo::new(move |_| choices.with(|choices| choices.len() > 1));
+    let has_batch_size = Memo::new(move |_| {
+        let offered = form.options.with(|options| {
+            options
+                .as_ref()
+                .is_some_and(|options| options.has_batch_size)
+        });
+        offered && has_choices.get()
+    });
+    // the review names the batch size
+    Effect::new(move |before: Option<String>| {
+        let batch = form.batch.get();
+        if before.is_some_and(|before| before != batch) {
+            form.read();
+        }
+        batch
+    });
     view! {
         {move || has_choices.get().then(|| view! {
             <div class="mt-4">
                 <SelectField
                     id="upgrade-template"
                     label="Upgrade to"
-                    value=form.template
+                    value=form.target
                     choices=Signal::derive(move || choices.get())
                     on_change=Callback::new(move |_: String| form.read())
+                />
+            </div>
+        })}
+        {move || has_batch_size.get().then(|| view! {
+            <div class="mt-4">
+                <Field
+                    id="upgrade-batch"
+                    label="Nodes replaced at once"
+                    value=form.batch
+                    kind="number"
+                    hint="Empty: one node after another."
+                    error=Signal::derive(move || form.batch_problem())
                 />
             </div>
         })}
@@ -129,9 +157,21 @@ pub fn choice(form: UpgradeForm) -> AnyView {
     .into_any()
 }
 
-/// Returns the templates that are offered, after the choice of none.
-fn choices(targets: &[UpgradeTarget]) -> Vec<Choice> {
-    let offered = targets.iter().filter(|target| target.refusal.is_none());
+/// Returns the templates that are offered, after the choice of none, and the node groups that can be upgraded
+/// alone.
+fn choices(options: &UpgradeOptions) -> Vec<Choice> {
+    let template = &options.template;
+    let groups = options.groups.iter().map(|group| {
+        let value = format!("{}/{group}", template.id);
+        Choice::new(
+            value,
+            format!("Only the node group {group}, to {}", template.name),
+        )
+    });
+    let offered = options
+        .targets
+        .iter()
+        .filter(|target| target.refusal.is_none());
     let offered = offered.map(|target| {
         let label = match &target.version {
             Some(version) => format!("{} ({version})", target.name),
@@ -141,12 +181,17 @@ fn choices(targets: &[UpgradeTarget]) -> Vec<Choice> {
     });
     std::iter::once(Choice::new("", "Choose a template"))
         .chain(offered)
+        .chain(groups)
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_domain::{
+        identity::Named,
+        panel::lifecycle::{ActionOffer, ClusterAction},
+    };
     use uuid::Uuid;
 
     fn target(id: u128, version: Option<&str>, refusal: Option<&str>) -> UpgradeTarget {
@@ -160,13 +205,41 @@ mod tests {
 
     #[test]
     fn only_what_is_offered_can_be_chosen() {
-        let found = choices(&[
-            target(1, Some("v1.32.0"), None),
-            target(2, None, None),
-            target(3, Some("v1.33.0"), Some("It skips a version.")),
-        ]);
+        let named = |id: &str, name: &str| Named {
+            id: id.to_owned(),
+            name: name.to_owned(),
+        };
+        let found = choices(&UpgradeOptions {
+            cluster: named("c", "shop"),
+            version: None,
+            template: named("t", "now"),
+            driver: String::new(),
+            targets: vec![
+                target(1, Some("v1.32.0"), None),
+                target(2, None, None),
+                target(3, Some("v1.33.0"), Some("It skips a version.")),
+            ],
+            groups: vec!["gpu".to_owned()],
+            has_batch_size: true,
+            upgrade: ActionOffer {
+                action: ClusterAction::Upgrade,
+                refusal: None,
+            },
+            review: None,
+            gaps: Vec::new(),
+            read_at: 0,
+        });
         let labels: Vec<_> = found.iter().map(|one| one.label.as_str()).collect();
-        assert_eq!(labels, ["Choose a template", "small (v1.32.0)", "small"]);
+        assert_eq!(
+            labels,
+            [
+                "Choose a template",
+                "small (v1.32.0)",
+                "small",
+                "Only the node group gpu, to now"
+            ]
+        );
         assert_eq!(found[1].value, Uuid::from_u128(1).to_string());
+        assert_eq!(found[3].value, "t/gpu");
     }
 }

@@ -1,11 +1,13 @@
 //! The grammar of `portico cluster`.
 mod delete;
 mod drivers;
+mod pods;
 mod reason;
 mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
+pub use pods::{DrainArgs, PodArgs};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
 
 use super::autoscale::AutoscaleArgs;
@@ -322,6 +324,8 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--json", "b.json"],
             vec!["p", "create", "shop"],
             vec!["p", "create"],
+            // Magnum chooses the nodes, so none can be drained
+            vec!["p", "nodes", "remove", "shop", "-n", "1", "--drain"],
         ] {
             assert!(Program::try_parse_from(&words).is_err(), "{words:?}");
         }

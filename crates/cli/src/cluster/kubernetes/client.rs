@@ -3,7 +3,7 @@ use super::access::{Access, TokenSource};
 use super::error::ApiError;
 use crate::token_cache::Cached;
 use jiff::Timestamp;
-use reqwest::header::ACCEPT;
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::redirect::Policy;
 use reqwest::tls::TlsInfo;
 use reqwest::{Certificate, Method};
@@ -150,6 +150,23 @@ impl Kubernetes {
         answer.into_body().map(drop)
     }
 
+    /// Creates an object, and returns the answer with any status.
+    ///
+    /// # Errors
+    /// If there is no answer, or no token.
+    pub async fn submit(&self, path: &str, object: &Value) -> Result<Answer, ApiError> {
+        self.send(Method::POST, path, &[], Some(object)).await
+    }
+
+    /// Changes an object with a JSON merge patch, and returns it.
+    ///
+    /// # Errors
+    /// If the API server cannot be asked or refuses.
+    pub async fn patch(&self, path: &str, change: &Value) -> Result<Value, ApiError> {
+        let answer = self.send(Method::PATCH, path, &[], Some(change)).await?;
+        answer.into_body()
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -157,15 +174,84 @@ impl Kubernetes {
         query: &[(&str, &str)],
         body: Option<&Value>,
     ) -> Result<Answer, ApiError> {
-        let token = self.token().await?;
+        let raw = self
+            .authorized()
+            .await?
+            .send(method, path, query, body)
+            .await?;
+        Ok(Answer {
+            status: raw.status,
+            body: serde_json::from_slice(&raw.body).unwrap_or(Value::Null),
+            certificate: raw.certificate,
+        })
+    }
+
+    /// Returns the client with one token: for several requests within its lifetime.
+    ///
+    /// # Errors
+    /// If there is no token.
+    pub async fn authorized(&self) -> Result<Authorized<'_>, ApiError> {
+        Ok(Authorized {
+            http: &self.http,
+            base: &self.base,
+            token: self.token().await?,
+        })
+    }
+
+    /// Returns the token, or another one shortly before its end.
+    async fn token(&self) -> Result<SecretString, ApiError> {
+        let mut token = self.token.lock().await;
+        let left = token.expires_at.as_second() - Timestamp::now().as_second();
+        if left < RENEW_AHEAD_SECONDS {
+            *token = self.source.token().await?;
+        }
+        Ok(token.token.clone())
+    }
+}
+
+/// A client of one API server with one token.
+pub struct Authorized<'a> {
+    http: &'a reqwest::Client,
+    base: &'a Url,
+    token: SecretString,
+}
+
+/// An answer as it came.
+pub struct RawAnswer {
+    pub status: u16,
+    pub body: Vec<u8>,
+    /// The server's certificate (DER); `None` over plain HTTP.
+    certificate: Option<Vec<u8>>,
+}
+
+impl Authorized<'_> {
+    /// Sends a GET, and returns the answer with any status.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub async fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<RawAnswer, ApiError> {
+        self.send(Method::GET, path, query, None).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> Result<RawAnswer, ApiError> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}{path}", self.base.path().trim_end_matches('/')));
+        let is_patch = method == Method::PATCH;
         let mut request = self
             .http
             .request(method, url)
             .query(query)
-            .header(ACCEPT, "application/json")
-            .bearer_auth(token.expose_secret());
+            .header(ACCEPT, "application/json, text/plain;q=0.9")
+            .bearer_auth(self.token.expose_secret());
+        if is_patch {
+            request = request.header(CONTENT_TYPE, "application/merge-patch+json");
+        }
         if let Some(body) = body {
             request = request.json(body);
         }
@@ -181,20 +267,10 @@ impl Kubernetes {
             }
             bytes.extend_from_slice(&chunk);
         }
-        Ok(Answer {
+        Ok(RawAnswer {
             status,
-            body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+            body: bytes,
             certificate,
         })
-    }
-
-    /// Returns the token, or another one shortly before its end.
-    async fn token(&self) -> Result<SecretString, ApiError> {
-        let mut token = self.token.lock().await;
-        let left = token.expires_at.as_second() - Timestamp::now().as_second();
-        if left < RENEW_AHEAD_SECONDS {
-            *token = self.source.token().await?;
-        }
-        Ok(token.token.clone())
     }
 }

@@ -4,7 +4,9 @@
 mod access;
 mod client;
 mod error;
+mod inside;
 
 pub use access::{Access, AccessError, find};
 pub use client::Kubernetes;
 pub use error::ApiError;
+pub use inside::sentence;

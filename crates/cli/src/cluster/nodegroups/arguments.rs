@@ -1,5 +1,5 @@
 //! The grammar of `portico cluster nodegroup` and `resize`.
-use crate::cluster::arguments::{ChangeArgs, SharedArgs};
+use crate::cluster::arguments::{ChangeArgs, PodArgs, SharedArgs};
 use clap::{Args, Subcommand};
 use portico_lifecycle::spec::{DEFAULT_GROUP, Taint};
 
@@ -151,6 +151,8 @@ pub struct ResizeArgs {
     /// Set the maximum number of nodes too
     #[arg(long, value_name = "NUMBER")]
     pub max: Option<u32>,
+    #[command(flatten)]
+    pub pods: PodArgs,
     #[command(flatten)]
     pub change: ChangeArgs,
 }

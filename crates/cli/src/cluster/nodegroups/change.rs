@@ -4,10 +4,13 @@ use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
+use crate::cluster::nodes::in_group;
 use crate::cluster::part::{self, Target};
+use crate::cluster::pods;
 use portico_cluster_operations::steps::StepError;
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::model::NodeGroup;
+use portico_lifecycle::placement::{Leaving, Placement};
 use portico_lifecycle::plan::{Action, Impact, Plan, Step, group_deletion};
 use portico_lifecycle::preflight::{ResizeContext, before_growth, before_resize};
 use portico_lifecycle::spec::NodeGroupSpec;
@@ -120,6 +123,7 @@ pub async fn resize_target(
     let quotas = target
         .quotas(connection, flavor.as_deref(), group.node_count, args.nodes)
         .await;
+    let placed = placed(connection, target, &group, args.nodes).await;
     // those that are set with it count
     if let Some(bounds) = &mut group.bounds {
         bounds.min = args.min.unwrap_or(bounds.min);
@@ -132,7 +136,7 @@ pub async fn resize_target(
         has_chosen_nodes: false,
         cloud: target.cloud,
         quotas: &quotas,
-        unplaceable_pods: None,
+        pods: &placed,
     });
     part::ensure_permitted(console, &checks)?;
     let plan = if group.is_control_plane() {
@@ -147,7 +151,31 @@ pub async fn resize_target(
         })?
     };
     let plan = settling(target, &group, args.nodes, plan);
-    part::carry_out(connection, console, target, &plan, &args.change).await
+    if let Some(code) = part::confirm(console, target, &plan, &args.change)? {
+        return Ok(code);
+    }
+    pods::accept(console, &args.pods, &placed)?;
+    part::send(connection, console, target, &plan, &args.change).await
+}
+
+/// Returns which pods have no place when a group shrinks: Magnum chooses the nodes that leave.
+async fn placed(
+    connection: &Connection,
+    target: &Target,
+    group: &NodeGroup,
+    wanted: u32,
+) -> Placement {
+    let number = group.node_count.saturating_sub(wanted);
+    if number == 0 || group.is_control_plane() {
+        return Placement::NotNeeded;
+    }
+    match in_group(connection, target, &group.name).await {
+        Ok(nodes) => {
+            let leaving = Leaving::Any { nodes, number };
+            pods::read(connection, target.uuid, &leaving).await
+        }
+        Err(reason) => Placement::NotChecked(reason),
+    }
 }
 
 /// Returns a plan that asks for the present size again where that is what a failed cluster needs: if the

@@ -1,5 +1,5 @@
 //! The grammar of `portico cluster nodes`.
-use crate::cluster::arguments::{ChangeArgs, SharedArgs};
+use crate::cluster::arguments::{ChangeArgs, DrainArgs, PodArgs, SharedArgs};
 use clap::{Args, Subcommand, value_parser};
 use portico_lifecycle::spec::DEFAULT_GROUP;
 
@@ -74,11 +74,14 @@ pub struct AddArgs {
 /// Remove nodes from a node group
 ///
 /// Removes the named nodes, where the driver removes those that are chosen; else the command is refused, and
-/// nothing is sent. With --number, Magnum chooses the nodes. Nothing is drained: use `kubectl drain` before.
+/// nothing is sent. Each is cordoned and drained first, as PodDisruptionBudgets permit, where this machine has
+/// access to the cluster (`portico login`). With --number, Magnum chooses the nodes, and none is drained.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   portico cluster nodes remove shop kube-x1y2z-gpu-7xkqp --wait
+  portico cluster nodes remove shop kube-x1y2z-gpu-7xkqp --drain-timeout 30m
+  portico cluster nodes remove shop kube-x1y2z-gpu-7xkqp --no-drain
   portico cluster nodes remove shop -n 2 -g gpu")]
 pub struct RemoveArgs {
     /// Name or UUID of the cluster
@@ -91,30 +94,49 @@ pub struct RemoveArgs {
     )]
     pub nodes: Vec<String>,
     /// How many nodes leave; Magnum chooses them
-    #[arg(long, short, value_name = "NUMBER", value_parser = value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        short,
+        value_name = "NUMBER",
+        value_parser = value_parser!(u32).range(1..),
+        conflicts_with = "drain"
+    )]
     pub number: Option<u32>,
     /// Name or UUID of the node group. Default: that of the named nodes, else default-worker
     #[arg(long, short, value_name = "GROUP")]
     pub group: Option<String>,
+    #[command(flatten)]
+    pub drain: DrainArgs,
+    #[command(flatten)]
+    pub pods: PodArgs,
     #[command(flatten)]
     pub change: ChangeArgs,
 }
 
 /// Replace a node with a new one
 ///
-/// Adds a node to the group of the node, waits until Magnum has made it, and removes the named node. Before
-/// that it asks, so that you can drain the node; --yes does not ask. Needs quota for one more node, and a
-/// driver that removes the nodes that are chosen.
+/// Adds a node to the group of the node, waits until it is ready, drains the named node, and removes it. Before
+/// that it asks; --yes does not ask. Needs quota for one more node, and a driver that removes the nodes that
+/// are chosen. With --in-place, the node leaves first and the new one is added after it, which needs no quota.
+/// Without access to the cluster (`portico login`), nothing is drained.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   portico cluster nodes replace shop kube-x1y2z-gpu-7xkqp --dry-run
-  portico cluster nodes replace shop kube-x1y2z-gpu-7xkqp")]
+  portico cluster nodes replace shop kube-x1y2z-gpu-7xkqp
+  portico cluster nodes replace shop kube-x1y2z-gpu-7xkqp --in-place     # no quota for one more node")]
 pub struct ReplaceArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
     /// The node that leaves: its name, the ID of its server, or its address
     pub node: String,
+    /// Remove the node first, and add the new one after it
+    #[arg(long)]
+    pub in_place: bool,
+    #[command(flatten)]
+    pub drain: DrainArgs,
+    #[command(flatten)]
+    pub pods: PodArgs,
     #[command(flatten)]
     pub change: ChangeArgs,
 }

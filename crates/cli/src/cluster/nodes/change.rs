@@ -1,15 +1,19 @@
 //! Adds and removes nodes.
 use super::arguments::{AddArgs, RemoveArgs};
+use super::drain::Drain;
 use super::read::nodes_of;
 use super::selection::{Selection, select};
+use crate::cluster::arguments::PodArgs;
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::nodegroups::{ResizeArgs, resize_target};
 use crate::cluster::part::{self, Target};
+use crate::cluster::pods;
 use portico_lifecycle::capabilities::{Feature, Support, capability};
-use portico_lifecycle::plan::{ChosenNode, Plan, node_removal};
+use portico_lifecycle::placement::Leaving;
+use portico_lifecycle::plan::{Action, ChosenNode, Plan, node_removal};
 use portico_lifecycle::preflight::{ResizeContext, before_resize};
 use portico_lifecycle::spec::DEFAULT_GROUP;
 
@@ -31,6 +35,7 @@ pub async fn add(
         from: None,
         min: None,
         max: None,
+        pods: PodArgs::default(),
         change: args.change.clone(),
     };
     resize_target(connection, console, &target, &resize).await
@@ -68,6 +73,7 @@ pub async fn remove(
         from: None,
         min: None,
         max: None,
+        pods: args.pods.clone(),
         change: args.change.clone(),
     };
     resize_target(connection, console, &target, &resize).await
@@ -84,6 +90,8 @@ async fn remove_chosen(
     let selection = select(target, &found, &args.nodes, args.group.as_deref())?;
     let removed = u32::try_from(selection.nodes.len()).unwrap_or(u32::MAX);
     let group = selection.group;
+    let leaving = Leaving::Chosen(selection.nodes.clone());
+    let placed = pods::read(connection, target.uuid, &leaving).await;
     let checks = before_resize(&ResizeContext {
         cluster: &target.cluster,
         group,
@@ -91,15 +99,55 @@ async fn remove_chosen(
         has_chosen_nodes: true,
         cloud: target.cloud,
         quotas: &[],
-        unplaceable_pods: None,
+        pods: &placed,
     });
     part::ensure_permitted(console, &checks)?;
-    let plan = removal(target, &selection, group.node_count);
-    let code = part::carry_out(connection, console, target, &plan, &args.change).await?;
+    let drain = Drain::of(connection, target.uuid, &args.drain).await?;
+    let mut plan = removal(target, &selection, group.node_count);
+    plan.notes.push(drain.note(&args.drain));
+    if let Some(code) = part::confirm(console, target, &plan, &args.change)? {
+        return Ok(code);
+    }
+    pods::accept(console, &args.pods, &placed)?;
+    drain.run(console, &selection.nodes, &args.drain).await?;
+    if let (Drain::Possible(_), Some(step)) = (&drain, plan.steps.first()) {
+        // draining takes its time
+        let _ = connection.renew().await;
+        ensure_unchanged(connection, target, &step.action).await?;
+    }
+    let code = part::send(connection, console, target, &plan, &args.change).await?;
     if args.change.waiting.is_wanted(false) && !args.change.dry_run {
         report_remaining(connection, console, target, &selection.nodes).await?;
     }
     Ok(code)
+}
+
+/// Refuses a step if the group has changed since the plan was made: the request has a number of nodes, so
+/// others would leave too.
+///
+/// # Errors
+/// [`ClusterError::Blocked`] with both numbers; if Magnum cannot be asked.
+pub async fn ensure_unchanged(
+    connection: &Connection,
+    target: &Target,
+    action: &Action,
+) -> Result<(), ClusterError> {
+    let (Action::RemoveNodes { group, from, .. } | Action::Resize { group, from, .. }) = action
+    else {
+        return Ok(());
+    };
+    let now = Target::read_named(connection, &target.uuid.to_string()).await?;
+    let size = now.group(group)?.node_count;
+    let status = &now.cluster.status;
+    if size == *from && !status.is_in_progress() {
+        return Ok(());
+    }
+    Err(ClusterError::Blocked {
+        exit: exit_code::CONFLICT,
+        text: format!(
+            "{group} was changed meanwhile: it has {size} nodes, {from} were expected ({status})"
+        ),
+    })
 }
 
 /// Returns the plan that removes the selected nodes; `from` is the size of their group before it.

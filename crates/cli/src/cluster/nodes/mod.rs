@@ -1,11 +1,14 @@
 //! `portico cluster nodes`.
 mod arguments;
 mod change;
+mod drain;
+mod healing;
 mod read;
 mod replace;
 mod selection;
 
 pub use arguments::NodesCommand;
+pub use read::in_group;
 
 use super::connection::Connection;
 use super::console::Console;

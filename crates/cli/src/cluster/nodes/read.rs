@@ -8,6 +8,7 @@ use crate::cluster::part::Target;
 use crate::cluster::views::print_list;
 use crate::output::TableRow;
 use portico_cluster_operations::nodes::{self, Node};
+use portico_lifecycle::plan::ChosenNode;
 use serde::Serialize;
 
 /// A node.
@@ -112,6 +113,37 @@ pub async fn list(
         let name = row.shown_name();
         (name, row.server_id.as_deref().unwrap_or(name))
     })
+}
+
+/// Returns the servers of a group among which Magnum chooses.
+///
+/// # Errors
+/// Why they are not known, as a sentence.
+pub async fn in_group(
+    connection: &Connection,
+    target: &Target,
+    group: &str,
+) -> Result<Vec<ChosenNode>, String> {
+    let groups = connection.detailed_groups(target.uuid).await;
+    let groups = groups.map_err(|error| format!("{error}."))?;
+    let (clients, token) = (&connection.clients, &connection.token);
+    let found = nodes::find(clients, token, &target.cluster, &groups).await;
+    if let Some(cut) = found.cut {
+        return Err(format!("The list of servers is incomplete: {cut}."));
+    }
+    let of_group = found
+        .items
+        .iter()
+        .filter(|node| node.group.as_deref() == Some(group));
+    let servers = of_group.filter_map(|node| {
+        let server = node.server.clone()?;
+        let name = node.name.clone().filter(|name| !name.is_empty());
+        Some(ChosenNode {
+            name: name.unwrap_or_else(|| server.clone()),
+            server,
+        })
+    });
+    Ok(servers.collect())
 }
 
 /// Returns the nodes of a cluster among which a user chooses.

@@ -128,6 +128,31 @@ async fn the_release_decides_whether_a_heat_driver_upgrades() {
     assert!(cloud.calls().is_empty());
 }
 
+#[tokio::test]
+async fn a_batch_size_is_refused_where_the_driver_ignores_it() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    for (family, is_refused) in [("capi_helm", true), ("complete", false)] {
+        let family = format!("{DRIVER}={family}");
+        let words = [
+            "upgrade",
+            "shop",
+            "--to",
+            "small",
+            "--max-batch-size",
+            "2",
+            "--magnum-driver",
+            &family,
+        ];
+        let ran = machine.run(&cloud, &words, None).await;
+        let text = "ignore a node group or batch size";
+        assert_eq!(ran.out.contains(text), is_refused, "{family}: {}", ran.out);
+        // this machine has no access to the inside of the cluster
+        let text = "Disruption budgets: Not checked: This machine has no session";
+        assert!(ran.out.contains(text), "{}", ran.out);
+    }
+    assert!(cloud.calls().is_empty());
+}
+
 /// Returns a cloud whose template has this answer.
 async fn cloud_with_template(status: u16, body: &Value) -> StandIn {
     let body = body.clone();

@@ -3,6 +3,7 @@ use super::connection::Connection;
 use super::console::Console;
 use super::creation::{AttemptFile, Attempts};
 use super::{dispatch, finish, specification};
+use api_server::ApiServer;
 use clap::Parser;
 use portico_cluster_operations::Drivers;
 use serde_json::Value;
@@ -11,11 +12,13 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+mod api_server;
 mod authorities;
 mod autoscale;
 mod changes;
 mod creation;
 mod deletion;
+mod drain;
 mod drivers;
 mod heal;
 mod kubeconfig;
@@ -91,11 +94,28 @@ impl Machine {
 
     /// Runs a command; `typed` is what the user answers, `None`: there is no terminal.
     async fn run(&self, cloud: &StandIn, words: &[&str], typed: Option<&str>) -> Ran {
-        run(&self.attempts(), cloud, words, typed).await
+        run(&self.attempts(), cloud, None, words, typed).await
+    }
+
+    /// Runs a command of a user with access to the API server of the cluster.
+    async fn run_inside(
+        &self,
+        cloud: &StandIn,
+        api_server: &ApiServer,
+        words: &[&str],
+        typed: Option<&str>,
+    ) -> Ran {
+        run(&self.attempts(), cloud, Some(api_server), words, typed).await
     }
 }
 
-async fn run(attempts: &Attempts, cloud: &StandIn, words: &[&str], typed: Option<&str>) -> Ran {
+async fn run(
+    attempts: &Attempts,
+    cloud: &StandIn,
+    api_server: Option<&ApiServer>,
+    words: &[&str],
+    typed: Option<&str>,
+) -> Ran {
     let (out, err) = (Buffer::default(), Buffer::default());
     let typed = typed.map(str::to_owned);
     let mut console = Console {
@@ -110,6 +130,7 @@ async fn run(attempts: &Attempts, cloud: &StandIn, words: &[&str], typed: Option
         Ok(specification) => {
             let drivers = command.shared().drivers();
             let mut connection = Connection::of(cloud.access().await, drivers);
+            connection.api_server = api_server.map(ApiServer::url);
             let specification = specification.as_ref();
             dispatch(
                 &command,

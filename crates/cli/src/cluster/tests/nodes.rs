@@ -10,7 +10,7 @@ fn server(id: &str, name: &str, address: &str) -> Value {
            "addresses": {"net": [{"addr": address}]}})
 }
 
-fn servers() -> Vec<Value> {
+pub fn servers() -> Vec<Value> {
     vec![
         server("s0", "shop-abc-node-0", "10.0.0.3"),
         server("s1", "shop-abc-node-1", "10.0.0.4"),
@@ -30,7 +30,7 @@ fn resized(request: &Received, clusters: &mut [Value]) -> Option<(u16, Value)> {
     Some((202, json!({"uuid": CLUSTER})))
 }
 
-async fn cloud() -> StandIn {
+pub async fn cloud() -> StandIn {
     let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
     let cloud = StandIn::start(clusters, |request, clusters| resized(request, clusters)).await;
     cloud.show_servers(servers());
@@ -38,7 +38,7 @@ async fn cloud() -> StandIn {
 }
 
 /// A cloud whose driver ignores which nodes are chosen.
-async fn capi_helm() -> StandIn {
+pub async fn capi_helm() -> StandIn {
     let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
     let cloud = StandIn::start(clusters, |request, _| {
         let is_template = request.path == format!("clustertemplates/{TEMPLATE}");

@@ -16,6 +16,7 @@ mod health;
 mod journal;
 mod journal_filter;
 mod node_groups;
+mod node_progress;
 mod nodes;
 mod options;
 mod progress;
@@ -55,7 +56,11 @@ pub use journal_filter::JournalFilter;
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };
-pub use nodes::{ClusterNode, ClusterNodes, KubernetesNode, NodeReplacement, ReplacementStage};
+pub use node_progress::{NodeProgress, NodeTable, NodeVersion};
+pub use nodes::{
+    ClusterNode, ClusterNodes, KubernetesNode, NodeDrain, NodeDrainStage, NodeRemoval,
+    NodeReplacement, ReplacementStage,
+};
 pub use options::{
     CapabilityLine, CreationOptions, FlavorOption, LabelOption, NetworkOption, SubnetOption,
     TemplateDefaults, TemplateOption,
@@ -71,5 +76,7 @@ pub use templates::{
     ClusterTemplates, TemplateChoices, TemplateDetails, TemplateFlag, TemplateLabel,
     TemplateOutcome, TemplateRefusals, TemplateRow, TemplateValues,
 };
-pub use upgrade::{LabelDifference, UpgradeOptions, UpgradeReview, UpgradeTarget};
+pub use upgrade::{
+    LabelDifference, UpgradeOptions, UpgradeReview, UpgradeSelection, UpgradeTarget,
+};
 pub use usage::{ClusterStats, ProjectUsage};

@@ -73,6 +73,9 @@ pub enum NodeGroupChange {
         min: Option<u32>,
         /// A new maximum; `None`: as it is.
         max: Option<u32>,
+        /// The pods that the user accepts to stay pending, as `namespace/name`.
+        #[serde(default)]
+        accepted_pods: Vec<String>,
     },
     Settings {
         group: String,
@@ -131,6 +134,8 @@ pub struct NodeGroupReview {
     pub is_busy: bool,
     /// The number of nodes from which the steps of a resize are; `None` for other changes.
     pub size: Option<u32>,
+    /// The pods that would, or may, stay pending, as `namespace/name`: the user has to accept it.
+    pub pending_pods: Vec<String>,
 }
 
 impl NodeGroupReview {

@@ -1,5 +1,8 @@
 //! The nodes of a cluster: the servers of its node groups, with what Kubernetes reports about each.
-use crate::{identity::Named, panel::Health};
+use crate::{
+    identity::Named,
+    panel::{DrainPod, Health},
+};
 use serde::{Deserialize, Serialize};
 
 /// The content of the page of nodes.
@@ -17,6 +20,8 @@ pub struct ClusterNodes {
     pub is_busy: bool,
     /// The replacement of a node that was begun and is not complete.
     pub replacement: Option<NodeReplacement>,
+    /// The drain of a node that was begun and not stopped.
+    pub drain: Option<NodeDrain>,
 }
 
 /// How far the replacement of a node is.
@@ -44,6 +49,57 @@ pub enum ReplacementStage {
     WaitingForYou,
     /// Magnum removes the old node.
     Removing,
+}
+
+/// A node that is to be removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeRemoval {
+    /// The ID of its server.
+    pub server: String,
+    /// Must be the name of the node, which is then removed if it is drained, or that of
+    /// [`Self::without_draining`].
+    pub typed: String,
+    /// The pods that the user accepts to stay pending, as `namespace/name`.
+    pub accepted_pods: Vec<String>,
+}
+
+impl NodeRemoval {
+    /// Returns what is typed to remove a node that is not drained.
+    pub fn without_draining(name: &str) -> String {
+        format!("{name} without draining")
+    }
+}
+
+/// The drain of a node that was begun and not stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeDrain {
+    /// The name of the node.
+    pub name: String,
+    /// The ID of its server.
+    pub server: String,
+    pub stage: NodeDrainStage,
+    /// How far it is, as sentences.
+    pub text: String,
+    /// When nothing is evicted any longer.
+    pub ends_at: i64,
+    /// The pods that have not left.
+    pub pods: Vec<DrainPod>,
+}
+
+/// How far a drain is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeDrainStage {
+    /// Pods have to leave. They are evicted while a page continues the drain.
+    Draining,
+    /// The other pods leave only if the user accepts a loss.
+    NeedsUser,
+    /// The time is over; the user may begin again.
+    TimedOut,
+    /// The user removes the node now.
+    Drained,
+    /// Kubernetes could not be read.
+    Unknown,
 }
 
 /// One node.

@@ -1,5 +1,5 @@
 //! The running operation of a cluster, as all of its viewers see it.
-use super::{FailureCard, ManagedCluster, NodeGroupRow};
+use super::{FailureCard, ManagedCluster, NodeGroupRow, NodeProgress};
 use serde::{Deserialize, Serialize};
 
 /// The answer to a poll. One poller of the server reads the cluster for all viewers, so that a poll
@@ -42,6 +42,8 @@ pub struct ClusterProgress {
     pub failure: Option<FailureCard>,
     /// Steps of the plan that follow once the cluster is settled, such as further node groups.
     pub remaining: Vec<PlannedStep>,
+    /// The nodes, while the cluster is created or changed, and after a failure.
+    pub nodes: Option<NodeProgress>,
 }
 
 impl ClusterProgress {

@@ -17,6 +17,11 @@ pub struct UpgradeOptions {
     pub driver: String,
     /// All templates of the project but the present one, those that are offered first.
     pub targets: Vec<UpgradeTarget>,
+    /// Node groups that can be upgraded alone, to the present template; none where the driver ignores the
+    /// choice.
+    pub groups: Vec<String>,
+    /// Whether the driver heeds how many nodes are to be replaced at once.
+    pub has_batch_size: bool,
     /// Whether the viewer may upgrade the cluster: the policy, the driver, and the state.
     pub upgrade: ActionOffer,
     /// The upgrade to the chosen template; `None`: none is chosen, or it is not among the targets.
@@ -24,6 +29,15 @@ pub struct UpgradeOptions {
     /// What could not be read, as sentences.
     pub gaps: Vec<String>,
     pub read_at: i64,
+}
+
+/// What of a cluster is upgraded, and how many nodes at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UpgradeSelection {
+    /// The name of a node group, which is upgraded to the present template; `None`: the whole cluster.
+    pub group: Option<String>,
+    /// `None`: one node after another.
+    pub max_batch_size: Option<u32>,
 }
 
 /// A template as the target of an upgrade.
@@ -42,6 +56,8 @@ pub struct UpgradeTarget {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpgradeReview {
     pub target: UpgradeTarget,
+    /// For which the review is.
+    pub selection: UpgradeSelection,
     /// What is done, as sentences.
     pub effect: String,
     /// Labels that the template has with another value than the cluster.
@@ -90,6 +106,7 @@ mod tests {
                 version: None,
                 refusal: refusal.map(str::to_owned),
             },
+            selection: UpgradeSelection::default(),
             effect: String::new(),
             labels: Vec::new(),
             labels_rule: String::new(),

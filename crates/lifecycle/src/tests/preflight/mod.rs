@@ -1,11 +1,13 @@
 //! Checks before changes.
 mod creation;
+mod healing;
 mod upgrade;
 
 use super::examples::{NEWEST, cluster, driver, masters, workers};
 use crate::{
     driver::Family,
     model::{Bounds, NodeGroup},
+    placement::{Placement, Unplaced},
     preflight::{
         Check, Checks, DeletionContext, Level, ResizeContext, before_deletion, before_resize,
     },
@@ -55,7 +57,7 @@ fn a_resize_that_exceeds_the_quota_is_blocked_before_it_is_sent() {
         has_chosen_nodes: false,
         cloud: NEWEST,
         quotas: &quotas,
-        unplaceable_pods: None,
+        pods: &Placement::NotNeeded,
     });
     assert_eq!(checks.level(), Level::Blocks);
     let blocking: Vec<_> = about(&checks, "Quota")
@@ -84,7 +86,7 @@ fn a_resize_respects_bounds_state_and_driver() {
         has_chosen_nodes: false,
         cloud: NEWEST,
         quotas: &[],
-        unplaceable_pods: Some(0),
+        pods: &Placement::Checked(Unplaced::default()),
     };
     assert_eq!(before_resize(&context).level(), Level::Ok);
     let above = before_resize(&ResizeContext {
@@ -116,13 +118,17 @@ fn a_resize_respects_bounds_state_and_driver() {
         ..context.clone()
     });
     assert!(one(&deleted, "State").text.contains("DELETE_FAILED"));
+    let unplaced = Placement::Checked(Unplaced {
+        without_place: vec!["shop/web".to_owned()],
+        ..Unplaced::default()
+    });
     let mut helm = cluster("CREATE_COMPLETE");
     helm.driver = driver(Family::CapiHelm);
     let chosen = before_resize(&ResizeContext {
         cluster: &helm,
         nodes: 2,
         has_chosen_nodes: true,
-        unplaceable_pods: Some(3),
+        pods: &unplaced,
         ..context
     });
     assert!(
@@ -130,7 +136,33 @@ fn a_resize_respects_bounds_state_and_driver() {
             .text
             .contains("ignores the chosen nodes")
     );
-    assert_eq!(one(&chosen, "Pods").level, Level::Warning);
+    assert_eq!(
+        one(&chosen, "Pods").text,
+        "No remaining node has room for these pods, so they would stay pending: shop/web."
+    );
+}
+
+#[test]
+fn what_was_not_checked_about_pods_is_a_warning_with_the_reason() {
+    let (cluster, group) = (cluster("CREATE_COMPLETE"), workers("default-worker", 3));
+    let pods = Placement::NotChecked("The API server did not respond in time.".to_owned());
+    let checks = before_resize(&ResizeContext {
+        cluster: &cluster,
+        group: &group,
+        nodes: 2,
+        has_chosen_nodes: true,
+        cloud: NEWEST,
+        quotas: &[],
+        pods: &pods,
+    });
+    let check = one(&checks, "Pods");
+    assert_eq!(check.level, Level::Warning);
+    assert!(check.text.starts_with("Not checked"), "{}", check.text);
+    assert!(
+        check.text.ends_with("did not respond in time."),
+        "{}",
+        check.text
+    );
 }
 
 #[test]
@@ -144,7 +176,7 @@ fn the_control_plane_stays_odd() {
         has_chosen_nodes: false,
         cloud: NEWEST,
         quotas: &[],
-        unplaceable_pods: None,
+        pods: &Placement::NotNeeded,
     });
     assert_eq!(one(&checks, "Size").level, Level::Blocks);
 }

@@ -3,9 +3,33 @@ use super::one;
 use crate::{
     driver::Family,
     model::{Cluster, Template},
+    plan::UpgradeChoice,
     preflight::{Checks, Level, Reading, UpgradeContext, before_upgrade},
     tests::examples::{NEWEST, cluster, driver, template},
 };
+
+fn context<'a>(
+    cluster: &'a Cluster,
+    target: &'a Template,
+    present: &'a Template,
+    choice: &'a UpgradeChoice,
+) -> UpgradeContext<'a> {
+    UpgradeContext {
+        cluster,
+        target,
+        cloud: NEWEST,
+        present: Some(present),
+        is_healthy: Reading::Known(true),
+        unready_nodes: Reading::Known(Vec::new()),
+        blocking_budgets: Reading::Known(Vec::new()),
+        bare_pods: Reading::Known(Vec::new()),
+        local_data_pods: Reading::Known(Vec::new()),
+        removed_apis: Reading::Known(Vec::new()),
+        surge: &[],
+        certificate_days: Reading::Known(900),
+        choice,
+    }
+}
 
 fn checks(
     cluster: &Cluster,
@@ -13,20 +37,8 @@ fn checks(
     change: impl FnOnce(&mut UpgradeContext<'_>),
 ) -> Checks {
     let present = template("k8s-1.31", "v1.31.0");
-    let mut context = UpgradeContext {
-        cluster,
-        target,
-        cloud: NEWEST,
-        present: Some(&present),
-        is_healthy: Reading::Known(true),
-        unready_nodes: Reading::Known(Vec::new()),
-        blocking_budgets: Reading::Known(Vec::new()),
-        bare_pods: Reading::Known(Vec::new()),
-        removed_apis: Reading::Known(Vec::new()),
-        surge: &[],
-        certificate_days: Reading::Known(900),
-        has_options: false,
-    };
+    let choice = UpgradeChoice::default();
+    let mut context = context(cluster, target, &present, &choice);
     change(&mut context);
     before_upgrade(&context)
 }
@@ -38,7 +50,10 @@ fn a_settled_healthy_cluster_passes() {
         &template("k8s-1.32", "v1.32.0"),
         |_| {},
     );
-    assert_eq!(checks.level(), Level::Ok, "{checks:?}");
+    // Portico does not know of backups
+    let mut others = checks.0.iter().filter(|check| check.subject != "Backup");
+    assert!(others.all(|check| check.level == Level::Ok), "{checks:?}");
+    assert!(one(&checks, "Backup").text.contains("velero backup get"));
     assert_eq!(
         one(&checks, "Version").text,
         "Kubernetes changes from v1.31.0 to v1.32.0."
@@ -90,6 +105,8 @@ fn a_blocking_disruption_budget_is_named() {
             context.blocking_budgets = Reading::Known(vec!["shop/db".to_owned()]);
             context.unready_nodes = Reading::Known(vec!["node-3".to_owned()]);
             context.bare_pods = Reading::Known(vec!["shop/debug".to_owned()]);
+            context.local_data_pods = Reading::Known(vec!["shop/cache (emptyDir)".to_owned()]);
+            context.removed_apis = Reading::Known(vec!["batch/v1beta1 cronjobs".to_owned()]);
             context.certificate_days = Reading::Known(7);
         },
     );
@@ -98,6 +115,11 @@ fn a_blocking_disruption_budget_is_named() {
     assert!(budget.text.contains("shop/db"));
     assert!(one(&checks, "Nodes").text.contains("node-3"));
     assert!(one(&checks, "Pods").text.contains("shop/debug"));
+    let local = one(&checks, "Local data");
+    assert!(local.text.contains("shop/cache (emptyDir)"));
+    let removed = one(&checks, "Removed APIs");
+    assert_eq!(removed.level, Level::Warning);
+    assert!(removed.text.contains("batch/v1beta1 cronjobs"));
     assert!(one(&checks, "Certificates").text.contains("7 days"));
 }
 
@@ -107,16 +129,21 @@ fn what_was_not_checked_is_not_reported_as_passed() {
         &cluster("CREATE_COMPLETE"),
         &template("k8s-1.32", "v1.32.0"),
         |context| {
-            context.is_healthy = Reading::NotChecked;
-            context.removed_apis = Reading::NotChecked;
-            context.certificate_days = Reading::NotChecked;
+            let reason = || "The API server does not respond.".to_owned();
+            context.is_healthy = Reading::NotChecked(reason());
+            context.removed_apis = Reading::NotChecked(reason());
+            context.local_data_pods = Reading::NotChecked(reason());
+            context.certificate_days = Reading::NotChecked(reason());
         },
     );
-    for subject in ["Health", "Removed APIs", "Certificates"] {
+    for subject in ["Health", "Removed APIs", "Local data", "Certificates"] {
         let check = one(&checks, subject);
         assert_eq!(
             (check.level, check.text.as_str()),
-            (Level::Warning, "Not checked.")
+            (
+                Level::Warning,
+                "Not checked: The API server does not respond."
+            )
         );
     }
 }
@@ -125,9 +152,13 @@ fn what_was_not_checked_is_not_reported_as_passed() {
 fn an_ignored_batch_size_and_another_distribution_block() {
     let mut target = template("k8s-1.32", "v1.32.0");
     target.distribution = Some("flatcar".to_owned());
-    let checks = checks(&cluster("CREATE_COMPLETE"), &target, |context| {
-        context.has_options = true;
-    });
+    let choice = UpgradeChoice {
+        max_batch_size: Some(2),
+        ..UpgradeChoice::default()
+    };
+    let present = template("k8s-1.31", "v1.31.0");
+    let before = cluster("CREATE_COMPLETE");
+    let checks = before_upgrade(&context(&before, &target, &present, &choice));
     assert!(
         one(&checks, "Node group")
             .text
@@ -138,4 +169,22 @@ fn an_ignored_batch_size_and_another_distribution_block() {
             .text
             .contains("from ubuntu to flatcar")
     );
+}
+
+#[test]
+fn a_chosen_group_gets_the_version_of_the_clusters_template() {
+    let mut before = cluster("CREATE_COMPLETE");
+    before.driver = driver(Family::Complete);
+    let mut target = template("k8s-1.31", "v1.31.0");
+    target.driver = driver(Family::Complete);
+    let choice = UpgradeChoice {
+        group: Some("gpu".to_owned()),
+        ..UpgradeChoice::default()
+    };
+    let present = target.clone();
+    let checks = before_upgrade(&context(&before, &target, &present, &choice));
+    let version = one(&checks, "Version");
+    assert_eq!(version.level, Level::Ok);
+    assert!(version.text.contains("gpu gets the version"), "{version:?}");
+    assert!(checks.0.iter().all(|check| check.subject != "Node group"));
 }

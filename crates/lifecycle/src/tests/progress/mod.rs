@@ -1,6 +1,7 @@
 //! Operations that are followed.
 mod change;
 mod creation;
+mod survey;
 
 use jiff::{SignedDuration, Timestamp};
 

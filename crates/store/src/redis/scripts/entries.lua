@@ -110,6 +110,11 @@ local function drop_form(id)
   return drop('form', id)
 end
 
+local function drop_browser_session(hash)
+  redis.call('ZREM', prefix .. 'browser_states', hash)
+  return drop('browser_session', hash)
+end
+
 local function drop_device(hash)
   local user_code = field('device', hash, 'user_code_hash')
   if user_code then

@@ -1,6 +1,13 @@
 -- Clearing away what has run out.
 
-local drops = { token = drop_token, flow = drop_flow, form = drop_form, device = drop_device, credential = drop_credential }
+local drops = {
+  token = drop_token,
+  flow = drop_flow,
+  form = drop_form,
+  device = drop_device,
+  credential = drop_credential,
+  browser_session = drop_browser_session,
+}
 
 -- expired NOW LIMIT: how many ends were looked at, and how many entries were deleted
 function actions.expired()

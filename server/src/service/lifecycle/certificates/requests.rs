@@ -76,6 +76,7 @@ pub async fn send_rotation(
                 goal: Goal::Unseen,
             },
             family: before.driver.family,
+            versions: None,
         }))),
         Err(error) => Ok(Sent::failed(&error, "the rotation")),
     }

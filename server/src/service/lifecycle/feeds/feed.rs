@@ -1,11 +1,13 @@
 //! One followed cluster: its poller, and the viewers that join.
-use super::super::{managed, viewer::Viewer, words};
+use super::super::{inspector::Lender, managed, viewer::Viewer, words};
 use super::state::{Details, Seen, State, View};
 use super::{Accepted, POLLERS, POLLS, Shared};
 use jiff::Timestamp;
 use parking_lot::Mutex;
 use portico_cluster_operations::{
-    Clients, mapping,
+    Clients,
+    inside::Inspection,
+    mapping,
     observation::{self, ReadGroups},
 };
 use portico_lifecycle::{
@@ -121,9 +123,11 @@ impl Feed {
                 }
             }
             Accepted::Deletion => state.accept_deletion(at),
-            Accepted::Change { followed, family } => {
-                state.accept_change(followed.clone(), *family, at);
-            }
+            Accepted::Change {
+                followed,
+                family,
+                versions,
+            } => state.accept_change(followed.clone(), *family, *versions, at),
         }
         drop(state);
         self.wake.notify_one();
@@ -141,6 +145,19 @@ impl Feed {
         }))
         .ok()?;
         Some(seen(&self.shared.clients, cluster, None))
+    }
+
+    /// Takes what a viewer lends for reads of the cluster's own API.
+    pub fn lend(&self, lender: Lender) {
+        let second = self.shared.second;
+        self.state.lock().nodes.lend(lender, second);
+    }
+
+    /// Reads the cluster's own API, if that is due.
+    async fn inspect(&self) -> Option<Inspection> {
+        let now = Timestamp::now();
+        let inspector = self.state.lock().inspector(self.shared.second, now)?;
+        Some(inspector.inspect().await)
     }
 
     /// Starts the poller unless it runs.
@@ -206,11 +223,12 @@ impl Feed {
         let error = match read {
             // an administrator's token sees the clusters of all projects
             Ok(cluster) if self.is_of_project(&cluster) => {
-                let (seen, details) = self.details(token, cluster).await;
+                let (inspection, (seen, details)) =
+                    tokio::join!(self.inspect(), self.details(token, cluster));
                 let groups = details.observed.clone();
                 let observation = observation::of_cluster(&seen.cluster, &seen.model, groups);
                 let stack = seen.cluster.backend_id().map(str::to_owned);
-                self.observe(seen, details, now);
+                self.observe(seen, details, inspection, now);
                 count("ok");
                 let (key, is_busy) = (self.key(), observation.is_busy());
                 self.shared.journal.observe(&key, observation, now).await;
@@ -268,11 +286,20 @@ impl Feed {
         cluster.project_id.is_empty() || cluster.project_id == self.project_id
     }
 
-    fn observe(&self, seen: Seen, details: Details, now: Timestamp) {
+    fn observe(
+        &self,
+        seen: Seen,
+        details: Details,
+        inspection: Option<Inspection>,
+        now: Timestamp,
+    ) {
         let template = seen.model.template.clone();
         let durations = &self.shared.durations;
         let mut state = self.state.lock();
-        let Some(ended) = state.observe(seen, details, now) else {
+        if let Some(inspection) = inspection {
+            state.nodes.note(inspection);
+        }
+        let Some(ended) = state.observe((seen, details), self.shared.second, now) else {
             return;
         };
         let report = ended.report(now, &durations.typical(&template));

@@ -1,12 +1,18 @@
 //! What is known about a followed cluster, and who may see it.
-use super::super::{error, following::Following, pace, pace::Circumstances, viewer::Viewer, words};
+use super::super::{
+    error, following::Following, inspector::Inspector, pace, pace::Circumstances, viewer::Viewer,
+    words,
+};
+use super::nodes::Nodes;
 use jiff::{SignedDuration, Timestamp};
+use portico_cluster_operations::inside::Inspection;
 use portico_domain::panel::lifecycle::PlannedStep;
 use portico_lifecycle::{
     driver::{Cloud, Family},
     journal::ObservedGroup,
     model::{Cluster, NodeGroup},
     progress::Followed,
+    version::VersionChange,
 };
 use portico_openstack::{
     magnum::{self, ClusterTemplate},
@@ -39,6 +45,9 @@ pub struct View {
     pub following: Option<Following>,
     pub remaining: Vec<PlannedStep>,
     pub cloud: Option<Cloud>,
+    /// What the cluster's own API has returned with the rights of a viewer: only for those who may read it
+    /// themselves.
+    pub inspection: Option<Arc<Inspection>>,
     /// Whether Magnum no longer has it.
     pub is_gone: bool,
     /// When Magnum last answered.
@@ -68,7 +77,7 @@ pub(super) struct Seen {
     pub template: Option<Arc<ClusterTemplate>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct State {
     /// `None`: Magnum has not returned it yet.
     pub seen: Option<Seen>,
@@ -79,6 +88,8 @@ pub(super) struct State {
     following: Option<Following>,
     remaining: Vec<PlannedStep>,
     cloud: Option<Cloud>,
+    /// The nodes, during an operation.
+    pub nodes: Nodes,
     is_gone: bool,
     observed_at: Option<Timestamp>,
     /// When Magnum was last asked.
@@ -165,8 +176,17 @@ impl State {
     }
 
     /// Follows another change than a creation or a deletion.
-    pub fn accept_change(&mut self, followed: Followed, family: Family, at: Timestamp) {
-        self.following = Some(Following::change(followed, family, at));
+    pub fn accept_change(
+        &mut self,
+        followed: Followed,
+        family: Family,
+        versions: Option<VersionChange>,
+        at: Timestamp,
+    ) {
+        let following = Following::change(followed, family, at);
+        self.following = Some(following.with_versions(versions));
+        // nodes of an earlier operation
+        self.nodes.forget();
         self.look_at_once();
     }
 
@@ -192,8 +212,21 @@ impl State {
         !(is_same && is_young)
     }
 
+    /// Returns with what the cluster's own API is to be read now; `None`: it is not. It is read only while an
+    /// operation runs or has failed, and a viewer looks who may read it.
+    pub fn inspector(&mut self, second: Duration, now: Timestamp) -> Option<Arc<dyn Inspector>> {
+        let following = self.following.as_ref();
+        let is_of_interest = following.is_some_and(|one| one.is_about_nodes(now));
+        self.nodes.inspector(second).filter(|_| is_of_interest)
+    }
+
     /// Takes an answer; returns the operation if the answer is its end.
-    pub fn observe(&mut self, seen: Seen, details: Details, now: Timestamp) -> Option<&Following> {
+    pub fn observe(
+        &mut self,
+        (seen, details): (Seen, Details),
+        second: Duration,
+        now: Timestamp,
+    ) -> Option<&Following> {
         self.answered(now);
         self.is_gone = false;
         if let Some(groups) = details.groups {
@@ -214,8 +247,9 @@ impl State {
         self.following = Following::next(current, &seen.model, timeout, now);
         // without a complete list, a group that it lacks may exist
         let groups = self.groups_read.map(|_| self.groups.as_slice());
+        let inside = self.nodes.recent(second * MAX_AGE);
         if let Some(following) = &mut self.following {
-            following.look(Some(&seen.model), groups, now);
+            following.look_inside(Some(&seen.model), groups, inside.as_deref(), now);
         }
         self.seen = Some(seen);
         let following = self.following.as_ref();
@@ -319,6 +353,7 @@ impl State {
             following: self.following.clone(),
             remaining: self.remaining.clone(),
             cloud: self.cloud,
+            inspection: self.nodes.shown(second),
             is_gone: self.is_gone,
             observed_at: self.observed_at?,
             outdated: self.outage.clone(),

@@ -1,10 +1,17 @@
 use super::super::attempts::NoAttempts;
 use super::super::fixtures::{self, CLUSTER};
+use super::super::inspector::{Inspector, Lender};
 use super::super::stand_in::{Mode, StandIn, creating};
 use super::*;
+use async_trait::async_trait;
+use portico_cluster_operations::inside::Inspection;
+use portico_lifecycle::progress::{NodeReport, NodeSurvey};
 use portico_lifecycle::progress::{Outcome, Typical};
 use serde_json::json;
-use std::time::Instant;
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    time::Instant,
+};
 
 /// The second of the pollers in these tests.
 const SECOND: Duration = Duration::from_millis(20);
@@ -177,4 +184,86 @@ async fn a_cluster_that_nothing_runs_on_is_read_seldom() {
         Some("v1.31.0")
     );
     assert_eq!(magnum.reads().len(), 1);
+}
+
+/// A cluster's own API with one node; counts how often it is read.
+#[derive(Default)]
+struct OwnApi(AtomicUsize);
+
+#[async_trait]
+impl Inspector for OwnApi {
+    async fn inspect(&self) -> Inspection {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        let node = NodeReport {
+            name: "shop-0".to_owned(),
+            ..NodeReport::default()
+        };
+        Inspection {
+            is_api_ready: Some(true),
+            nodes: Ok(NodeSurvey {
+                nodes: vec![node],
+                is_complete: true,
+                note: None,
+            }),
+        }
+    }
+}
+
+fn lender(api: &Arc<OwnApi>) -> Lender {
+    let inspector: Arc<dyn Inspector> = Arc::<OwnApi>::clone(api);
+    Lender {
+        inspector,
+        reads_budgets: true,
+    }
+}
+
+#[tokio::test]
+async fn the_nodes_of_a_running_operation_are_read_by_the_one_poller() {
+    let magnum = StandIn::start(Mode::Cluster(creating())).await;
+    let feeds = feeds(&magnum);
+    let (ada, bob) = (
+        magnum.viewer("ada", &["member", "reader"]),
+        magnum.viewer("bob", &["reader"]),
+    );
+    let api = Arc::new(OwnApi::default());
+    feeds.look(&ada, CLUSTER).await.unwrap();
+    // without a viewer who may list the nodes, they are not read
+    assert!(
+        feeds
+            .look(&bob, CLUSTER)
+            .await
+            .unwrap()
+            .inspection
+            .is_none()
+    );
+    let started = Instant::now();
+    while started.elapsed() < SECOND * 40 {
+        for viewer in [&ada, &bob] {
+            feeds.lend(viewer, CLUSTER, lender(&api)).await;
+            feeds.look(viewer, CLUSTER).await.unwrap();
+        }
+        tokio::time::sleep(SECOND / 2).await;
+    }
+    let intervals = started.elapsed().as_millis() / (SECOND * 5).as_millis();
+    let reads = api.0.load(Ordering::Relaxed);
+    let most = usize::try_from(intervals).unwrap() + 1;
+    assert!(reads > 0 && reads <= most, "{reads} reads, at most {most}");
+    let view = feeds.look(&bob, CLUSTER).await.unwrap();
+    let nodes = view.inspection.unwrap();
+    assert_eq!(nodes.nodes.as_ref().unwrap().nodes[0].name, "shop-0");
+}
+
+#[tokio::test]
+async fn the_nodes_of_a_cluster_on_which_nothing_runs_are_not_read() {
+    let magnum = StandIn::start(complete()).await;
+    let feeds = feeds(&magnum);
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let api = Arc::new(OwnApi::default());
+    let started = Instant::now();
+    while started.elapsed() < SECOND * 40 {
+        feeds.lend(&ada, CLUSTER, lender(&api)).await;
+        feeds.look(&ada, CLUSTER).await.unwrap();
+        tokio::time::sleep(SECOND / 2).await;
+    }
+    assert_eq!(api.0.load(Ordering::Relaxed), 0);
 }

@@ -22,6 +22,6 @@ pub use health::health_history;
 pub use node_events::{NodeEvents, follow as follow_nodes, refresh as refresh_nodes};
 pub use page::{export, journal};
 pub use record::{Change, Journal, begin, record};
-pub use requests::requests;
+pub use requests::{requests, timed_requests};
 pub use stack_events::StackEvents;
 pub use template_names::{NamesByViewer, names_by_viewer};

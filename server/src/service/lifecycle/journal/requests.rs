@@ -7,6 +7,7 @@ use crate::service::{
     error::ServiceError,
     lifecycle::{access::MagnumAccess, viewer::Viewer},
 };
+use jiff::Timestamp;
 use portico_store::{JournalEntry, JournalKey, JournalSource};
 use std::collections::BTreeSet;
 use uuid::Uuid;
@@ -14,11 +15,10 @@ use uuid::Uuid;
 /// Maximum number of entries that are looked through.
 const MAX_ENTRIES: u32 = 500;
 
-/// Returns the requests with an action among the newest entries of a cluster's journal, the newest first,
-/// each with its last outcome. The request with the ID `except` is left out.
+/// Returns the requests as [`timed_requests`] does, without their times.
 ///
 /// # Errors
-/// `Unavailable` if there are no journals, or they cannot be read.
+/// As [`timed_requests`].
 pub async fn requests(
     access: &MagnumAccess,
     viewer: &Viewer,
@@ -26,6 +26,22 @@ pub async fn requests(
     action: &str,
     except: Option<&str>,
 ) -> Result<Vec<RequestContent>, ServiceError> {
+    let timed = timed_requests(access, viewer, cluster, action, except).await?;
+    Ok(timed.into_iter().map(|(_, request)| request).collect())
+}
+
+/// Returns the requests with an action among the newest entries of a cluster's journal, the newest first,
+/// each with its last outcome and the time of that. The request with the ID `except` is left out.
+///
+/// # Errors
+/// `Unavailable` if there are no journals, or they cannot be read.
+pub async fn timed_requests(
+    access: &MagnumAccess,
+    viewer: &Viewer,
+    cluster: Uuid,
+    action: &str,
+    except: Option<&str>,
+) -> Result<Vec<(Timestamp, RequestContent)>, ServiceError> {
     let Some(store) = access.feeds.journal().store() else {
         return Err(no_journals());
     };
@@ -40,15 +56,22 @@ pub async fn requests(
 }
 
 /// Returns the requests of entries, of which the newest are first.
-pub fn of(entries: &[JournalEntry], action: &str, except: Option<&str>) -> Vec<RequestContent> {
+pub fn of(
+    entries: &[JournalEntry],
+    action: &str,
+    except: Option<&str>,
+) -> Vec<(Timestamp, RequestContent)> {
     // a request has an entry before it is sent and one with its outcome
     let mut seen: BTreeSet<String> = except.map(str::to_owned).into_iter().collect();
     entries
         .iter()
         .filter(|entry| entry.source == JournalSource::Request)
-        .filter_map(|entry| serde_json::from_str::<RequestContent>(&entry.content).ok())
-        .filter(|request| request.action == action)
-        .filter(|request| match &request.request_id {
+        .filter_map(|entry| {
+            let request = serde_json::from_str::<RequestContent>(&entry.content);
+            Some((entry.at, request.ok()?))
+        })
+        .filter(|(_, request)| request.action == action)
+        .filter(|(_, request)| match &request.request_id {
             Some(id) => seen.insert(id.clone()),
             None => true,
         })
@@ -58,7 +81,6 @@ pub fn of(entries: &[JournalEntry], action: &str, except: Option<&str>) -> Vec<R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::Timestamp;
     use serde_json::json;
 
     fn entry(action: &str, id: &str, outcome: &str) -> JournalEntry {
@@ -85,7 +107,7 @@ mod tests {
         let found = of(&entries, "replace_node", Some("own"));
         let found: Vec<_> = found
             .iter()
-            .map(|request| (request.target.as_str(), request.outcome.may_have_effect()))
+            .map(|(_, request)| (request.target.as_str(), request.outcome.may_have_effect()))
             .collect();
         assert_eq!(found, [("req-2", false), ("req-1", true)]);
     }

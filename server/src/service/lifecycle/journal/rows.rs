@@ -3,7 +3,7 @@ use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::event_rows::{of_node, of_stack};
 use super::user_names::UserNames;
 use crate::service::lifecycle::{
-    nodes::{self, Replacement},
+    nodes::{self, DrainRequest, Replacement},
     words,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -139,6 +139,7 @@ fn changes_magnum(request: &RequestContent) -> bool {
         "sign_certificate",
         "protect_cluster",
         "unprotect_cluster",
+        nodes::DRAIN,
     ];
     !own.contains(&request.action.as_str()) && !nodes::is_stop(request)
 }
@@ -254,6 +255,10 @@ fn title(request: &RequestContent, templates: &TemplateNames) -> String {
             Err(()) => of_group("Replace the node"),
         },
         UPGRADE_ACTION => format!("Upgrade to {}", templates.shown(target)),
+        nodes::DRAIN => match target.parse::<DrainRequest>() {
+            Ok(drain) => drain.title(),
+            Err(()) => of_group("Drain the node"),
+        },
         "rotate_ca" => "Rotate the CA".to_owned(),
         "rotate_credential" => "Rotate the credential".to_owned(),
         "change_cluster" => "Change the cluster".to_owned(),

@@ -176,7 +176,12 @@ impl StackEvents {
         max_age: Duration,
     ) -> JoinHandle<Option<String>> {
         let (events, token, key) = (self.clone(), token.clone(), key.clone());
-        tokio::spawn(async move { events.read(&token, &key, stack, max_age).await })
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "it ends by its own timeouts; what is read is stored even if the page is closed"
+        )]
+        let task = tokio::spawn(async move { events.read(&token, &key, stack, max_age).await });
+        task
     }
 
     /// Reads unless the last read is young enough; returns why events are missing.

@@ -1,11 +1,14 @@
 //! What a change of a node group would do.
 use super::reading::{is_gone, unsupported};
-use crate::service::lifecycle::{error::sentence, viewer::Viewer};
+use crate::service::lifecycle::{
+    error::sentence, nodes::in_group, pods::PodSource, viewer::Viewer,
+};
 use portico_cluster_operations::{Clients, target::Target};
 use portico_domain::panel::lifecycle::{NewNodeGroup, NodeGroupChange};
 use portico_lifecycle::{
-    capabilities::Feature,
+    capabilities::{Feature, capability},
     model::NodeGroup,
+    placement::{Leaving, Placement},
     plan::{Plan, group_deletion},
     preflight::{Checks, ResizeContext, before_growth, before_resize},
     quota::Projection,
@@ -20,6 +23,8 @@ pub struct Planned {
     pub plan: Plan,
     pub quotas: Vec<Projection>,
     pub checks: Checks,
+    /// What is known about the pods of nodes that leave.
+    pub pods: Option<Placement>,
     /// What is wrong with what was entered, as sentences.
     pub problems: Vec<String>,
 }
@@ -49,6 +54,7 @@ pub async fn plan(
     viewer: &Viewer,
     target: &Target,
     change: &NodeGroupChange,
+    source: PodSource<'_>,
 ) -> Planned {
     let creator = target.cluster.user_id.as_deref();
     if let Some(refusal) = viewer.refusal(call(change), creator) {
@@ -76,7 +82,7 @@ pub async fn plan(
                 min: *min,
                 max: *max,
             };
-            resize(clients, viewer, target, found, wanted).await
+            resize(clients, viewer, target, found, wanted, source).await
         }
         NodeGroupChange::Settings {
             group,
@@ -222,11 +228,13 @@ async fn resize(
     target: &Target,
     group: &NodeGroup,
     wanted: Size,
+    source: PodSource<'_>,
 ) -> Planned {
     let flavor = group.flavor.as_deref();
     let (token, now) = (&viewer.token, group.node_count);
     let quotas = target.quotas(clients, token, flavor, now, wanted.nodes);
-    let quotas = quotas.await;
+    let pods = pods(clients, viewer, target, group, wanted.nodes, source);
+    let (quotas, pods) = tokio::join!(quotas, pods);
     let mut bounded = group.clone();
     // those that are set with it count
     if let Some(bounds) = &mut bounded.bounds {
@@ -240,7 +248,7 @@ async fn resize(
         has_chosen_nodes: false,
         cloud: target.cloud,
         quotas: &quotas,
-        unplaceable_pods: None,
+        pods: &pods,
     });
     let plan = if group.is_control_plane() {
         target.plan_of_control_plane(wanted.nodes)
@@ -253,15 +261,45 @@ async fn resize(
             ..NodeGroupSpec::default()
         })
     };
-    let planned = of_plan(plan);
+    let mut planned = of_plan(plan);
     if planned.plan.is_empty() {
         return planned;
+    }
+    let chosen = capability(target.cluster.driver, target.cloud, Feature::ChosenNodes);
+    if wanted.nodes < now && !group.is_control_plane() && chosen.is_offered() {
+        planned.plan.notes.push(
+            "Magnum chooses the nodes that leave, and none is drained. To choose and drain them, remove them on \
+             the page Nodes."
+                .to_owned(),
+        );
     }
     Planned {
         quotas,
         checks,
+        pods: Some(pods),
         ..planned
     }
+}
+
+/// Returns which pods have no place when a group shrinks: Magnum chooses the nodes that leave.
+async fn pods(
+    clients: &Clients,
+    viewer: &Viewer,
+    target: &Target,
+    group: &NodeGroup,
+    wanted: u32,
+    source: PodSource<'_>,
+) -> Placement {
+    let number = group.node_count.saturating_sub(wanted);
+    if number == 0 || group.is_control_plane() {
+        return Placement::NotNeeded;
+    }
+    let nodes = match in_group(clients, viewer, target, &group.name).await {
+        Ok(nodes) => nodes,
+        Err(reason) => return Placement::NotChecked(reason),
+    };
+    let leaving = Leaving::Any { nodes, number };
+    source.placement(target.uuid, &leaving).await
 }
 
 fn of_plan(plan: Result<Plan, Vec<Problem>>) -> Planned {

@@ -2,6 +2,7 @@
 use super::planning::{self, Planned};
 use crate::{
     caller::Caller,
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
@@ -9,6 +10,7 @@ use crate::{
             change::{Sent, send_step},
             creation::{plain_check, projection, step},
             error, own,
+            pods::{self, PodSource},
             viewer::Viewer,
             words,
         },
@@ -36,13 +38,19 @@ pub fn target_of(change: &NodeGroupChange) -> String {
 /// Those of [`super::node_groups()`]. What is wrong with the change is in the answer.
 pub async fn review(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
     change: &NodeGroupChange,
 ) -> Result<NodeGroupReview, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let (target, mut planned) = plan(&access.clients, &viewer, cluster, change).await?;
+    let source = PodSource::Kubernetes {
+        services,
+        clusters,
+        caller,
+    };
+    let (target, mut planned) = plan(&access.clients, &viewer, cluster, change, source).await?;
     // the state of the cluster stays while a group is deleted
     let group = target.group(change.group());
     let is_group_busy = group.is_some_and(|group| words::is_busy(&group.status));
@@ -68,6 +76,7 @@ pub async fn review(
         checks: planned.checks.0.iter().map(plain_check).collect(),
         problems: planned.problems,
         notes: planned.plan.notes,
+        pending_pods: planned.pods.map(|pods| pods.pending()).unwrap_or_default(),
         is_busy: words::is_busy(&target.cluster.status) || is_group_busy,
     })
 }
@@ -78,13 +87,19 @@ pub async fn review(
 /// Those of [`super::node_groups()`], if nothing was sent. Refusals are in the answer.
 pub async fn change(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
     change: &NodeGroupChange,
 ) -> Result<ChangeOutcome, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let sent = send(&access.clients, &viewer, cluster, change).await?;
+    let source = PodSource::Kubernetes {
+        services,
+        clusters,
+        caller,
+    };
+    let sent = send(&access.clients, &viewer, cluster, change, source).await?;
     if let Some(accepted) = &sent.accepted {
         access.feeds.accepted(&viewer, cluster, accepted).await;
     }
@@ -96,11 +111,12 @@ async fn plan(
     viewer: &Viewer,
     cluster: Uuid,
     change: &NodeGroupChange,
+    source: PodSource<'_>,
 ) -> Result<(Target, Planned), ServiceError> {
     let found = own::cluster(clients, viewer, cluster).await?;
     let target = Target::read(clients, &viewer.token, &found).await;
     let target = target.map_err(|error| error::of_service(&error))?;
-    let planned = planning::plan(clients, viewer, &target, change).await;
+    let planned = planning::plan(clients, viewer, &target, change, source).await;
     Ok((target, planned))
 }
 
@@ -113,6 +129,7 @@ pub async fn send(
     viewer: &Viewer,
     cluster: Uuid,
     change: &NodeGroupChange,
+    source: PodSource<'_>,
 ) -> Result<Sent, ServiceError> {
     if let NodeGroupChange::Delete { group, typed } = change
         && typed != group
@@ -121,7 +138,7 @@ pub async fn send(
             "The typed name is not that of the node group, {group}."
         )));
     }
-    let (target, planned) = plan(clients, viewer, cluster, change).await?;
+    let (target, planned) = plan(clients, viewer, cluster, change, source).await?;
     if planned.problems.is_empty()
         && let Some(reason) = planning::outdated(&target, change)
     {
@@ -140,6 +157,13 @@ pub async fn send(
         .or_else(|| {
             let mut refusals = planned.plan.steps.iter();
             refusals.find_map(|step| step.refusal.clone())
+        })
+        .or_else(|| {
+            let accepted: &[String] = match change {
+                NodeGroupChange::Resize { accepted_pods, .. } => accepted_pods,
+                _ => &[],
+            };
+            pods::refusal(planned.pods.as_ref()?, accepted)
         });
     if let Some(reason) = refusal {
         return Ok(Sent::refused(reason));

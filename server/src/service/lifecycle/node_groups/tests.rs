@@ -1,11 +1,12 @@
 use super::{
-    planning::{outdated, plan, size},
+    planning::{Planned, outdated, plan, size},
     reading::view,
     request::{send, target_of},
 };
 use crate::service::lifecycle::{
     changing_magnum::{CLUSTER, ChangingMagnum, cluster},
     fixtures,
+    pods::PodSource,
     stand_in::{Mode, StandIn},
     viewer::{Viewer, tests::viewer},
 };
@@ -18,6 +19,7 @@ use portico_lifecycle::{
     driver::{ApiVersion, Cloud, Driver, Evidence, Family},
     labels::Labels,
     model::{Bounds, NodeGroup, Template},
+    placement::Placement,
     status::Status,
 };
 use serde_json::json;
@@ -101,6 +103,7 @@ fn resize(group: &str, nodes: u32, max: Option<u32>) -> NodeGroupChange {
         nodes,
         min: None,
         max,
+        accepted_pods: Vec::new(),
     }
 }
 
@@ -124,8 +127,20 @@ async fn changed_at(read: usize) -> ChangingMagnum {
 async fn resized(magnum: &ChangingMagnum, nodes: u32) -> ChangeOutcome {
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let change = resize("default-worker", nodes, None);
-    let sent = send(&magnum.clients, &ada, CLUSTER, &change).await;
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let sent = send(&magnum.clients, &ada, CLUSTER, &change, source).await;
     sent.unwrap().outcome
+}
+
+/// Plans a change when nothing is known about pods.
+async fn plan_of(
+    magnum: &StandIn,
+    viewer: &Viewer,
+    target: &Target,
+    change: &NodeGroupChange,
+) -> Planned {
+    let source = PodSource::Given(&Placement::NotNeeded);
+    plan(&magnum.clients, viewer, target, change, source).await
 }
 
 #[test]
@@ -179,7 +194,7 @@ async fn case_27_a_size_above_the_maximum_is_refused_unless_the_maximum_is_raise
     let magnum = StandIn::start(Mode::Missing).await;
     let ada = magnum.viewer("ada", &["member"]);
     let target = target("CREATE_COMPLETE", 14);
-    let planned = plan(&magnum.clients, &ada, &target, &resize("gpu", 6, None)).await;
+    let planned = plan_of(&magnum, &ada, &target, &resize("gpu", 6, None)).await;
     let texts: Vec<_> = planned.checks.0.iter().map(|check| &check.text).collect();
     assert!(
         texts
@@ -187,11 +202,11 @@ async fn case_27_a_size_above_the_maximum_is_refused_unless_the_maximum_is_raise
             .any(|text| text.contains("above the maximum 4")),
         "{texts:?}"
     );
-    let planned = plan(&magnum.clients, &ada, &target, &resize("gpu", 6, Some(8))).await;
+    let planned = plan_of(&magnum, &ada, &target, &resize("gpu", 6, Some(8))).await;
     assert_eq!(planned.plan.steps.len(), 2);
     assert!(planned.problems.is_empty());
     // only the resize remains once the bounds are set
-    let planned = plan(&magnum.clients, &ada, &target, &resize("gpu", 2, None)).await;
+    let planned = plan_of(&magnum, &ada, &target, &resize("gpu", 2, None)).await;
     assert!(planned.plan.steps.is_empty());
 }
 
@@ -209,12 +224,12 @@ async fn case_31_taints_need_version_1_14() {
     };
     let change = new("batch=true:NoSchedule");
     let old = target("CREATE_COMPLETE", 13);
-    let planned = plan(&magnum.clients, &ada, &old, &change).await;
+    let planned = plan_of(&magnum, &ada, &old, &change).await;
     assert!(planned.problems[0].contains("1.14"), "{planned:?}");
     let newer = target("CREATE_COMPLETE", 14);
-    let planned = plan(&magnum.clients, &ada, &newer, &change).await;
+    let planned = plan_of(&magnum, &ada, &newer, &change).await;
     assert_eq!(planned.plan.steps.len(), 1, "{planned:?}");
-    let planned = plan(&magnum.clients, &ada, &newer, &new("batch:Never")).await;
+    let planned = plan_of(&magnum, &ada, &newer, &new("batch:Never")).await;
     assert_eq!(planned.problems.len(), 1, "{planned:?}");
 }
 
@@ -223,7 +238,7 @@ async fn a_change_that_policy_forbids_is_not_planned() {
     let magnum = StandIn::start(Mode::Missing).await;
     let vera = magnum.viewer("vera", &["reader"]);
     let target = target("CREATE_COMPLETE", 14);
-    let planned = plan(&magnum.clients, &vera, &target, &resize("gpu", 3, None)).await;
+    let planned = plan_of(&magnum, &vera, &target, &resize("gpu", 3, None)).await;
     assert!(planned.plan.steps.is_empty());
     assert!(
         planned.problems[0].contains("cluster:resize"),
@@ -265,7 +280,8 @@ async fn a_review_shows_the_present_size_and_that_it_is_another_one() {
     assert_eq!(size(&target, &change), Some(3));
     let note = outdated(&target, &change).unwrap();
     assert!(note.contains("has 3 nodes now, and not 2"), "{note}");
-    let planned = plan(&magnum.clients, &ada, &target, &change).await;
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let planned = plan(&magnum.clients, &ada, &target, &change, source).await;
     let effect = &planned.plan.steps[0].effect;
     assert!(effect.contains("(3 to 4)"), "{effect}");
     // the resize itself has had its effect, and only bounds remain

@@ -1,4 +1,5 @@
 //! The nodes of a cluster, and the removal and the replacement of a chosen one.
+mod draining;
 mod kubernetes;
 mod reading;
 mod removal;
@@ -7,7 +8,10 @@ mod replacing;
 #[cfg(test)]
 mod tests;
 
-pub use reading::nodes;
+pub use draining::{
+    DRAIN, DrainRequest, begin_drain, continue_drain, planned_drain, running_drain, stop_drain,
+};
+pub use reading::{in_group, nodes};
 pub use removal::{remove, review};
 pub use replacement::{REPLACE, Replacement, Stage, is_stop};
 pub use replacing::{planned, review as review_replacement, running, start, stop};

@@ -1,5 +1,6 @@
 //! The nodes with what the viewer may do with each.
 use super::{
+    draining,
     kubernetes::{self, InKubernetes},
     removal,
     replacement::{self, Replacement, is_running, progress},
@@ -25,6 +26,7 @@ use portico_domain::{
         lifecycle::{ClusterNode, ClusterNodes},
     },
 };
+use portico_lifecycle::{driver::Family, plan::ChosenNode, preflight::healing_hint};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -55,8 +57,12 @@ pub async fn nodes(
         kubernetes::read(services, clusters, caller, cluster),
         replacement::open(access, &viewer, cluster, None),
     );
-    let open = open.map_err(|error| error.message);
-    Ok(view(&found?, &viewer, in_kubernetes, &open))
+    let (open, found) = (open.map_err(|error| error.message), found?);
+    let drain = draining::shown(services, clusters, caller, (access, &viewer), &found).await;
+    Ok(ClusterNodes {
+        drain,
+        ..view(&found, &viewer, in_kubernetes, &open)
+    })
 }
 
 /// Reads the nodes from Magnum and Nova.
@@ -73,6 +79,35 @@ pub async fn find(
     let (target, groups) = read.map_err(|error| error::of_service(&error))?;
     let nodes = find_nodes(clients, &viewer.token, &target.cluster, &groups).await;
     Ok(Found { target, nodes })
+}
+
+/// Returns the servers of a group among which Magnum chooses.
+///
+/// # Errors
+/// Why they are not known, as a sentence.
+pub async fn in_group(
+    clients: &Clients,
+    viewer: &Viewer,
+    target: &Target,
+    group: &str,
+) -> Result<Vec<ChosenNode>, String> {
+    let groups = clients.detailed_groups(&viewer.token, target.uuid).await;
+    let groups = groups.map_err(|error| error::message(&error))?;
+    let found = find_nodes(clients, &viewer.token, &target.cluster, &groups.items).await;
+    if let Some(cut) = found.cut {
+        return Err(format!("The list of servers is incomplete: {cut}."));
+    }
+    let of_group = found
+        .items
+        .iter()
+        .filter(|node| node.group.as_deref() == Some(group));
+    let servers: Vec<_> = of_group
+        .filter_map(|node| Some(removal::chosen(node, node.server.as_deref()?)))
+        .collect();
+    match (servers.is_empty(), found.gaps.first()) {
+        (true, Some(gap)) => Err(gap.clone()),
+        _ => Ok(servers),
+    }
 }
 
 /// Returns what the page shows. `open` is the replacement that was begun last, or why it is not known.
@@ -104,6 +139,13 @@ pub fn view(
     let nodes = items.iter().map(|node| {
         let name = node.name.as_deref().unwrap_or_default();
         let removal_refusal = removal::refusal(found, viewer, node);
+        let replacement_refusal =
+            removal_refusal
+                .as_ref()
+                .map(|refusal| match target.cluster.driver.family {
+                    Family::CapiHelm => format!("{refusal} {}", healing_hint(&target.cluster)),
+                    _ => refusal.clone(),
+                });
         ClusterNode {
             name: node.name.clone(),
             group: node.group.clone(),
@@ -114,7 +156,7 @@ pub fn view(
             status: state(node),
             health: tone(node),
             kubernetes: in_kubernetes.nodes.remove(name),
-            replacement_refusal: removal_refusal.clone().or_else(|| none_can_begin.clone()),
+            replacement_refusal: replacement_refusal.or_else(|| none_can_begin.clone()),
             removal_refusal,
         }
     });
@@ -128,6 +170,7 @@ pub fn view(
         gaps,
         is_busy: words::is_busy(&target.cluster.status),
         replacement,
+        drain: None,
     }
 }
 

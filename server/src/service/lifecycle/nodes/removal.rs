@@ -2,22 +2,25 @@
 use super::reading::{Found, find};
 use crate::{
     caller::Caller,
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
         lifecycle::{
             change::{Sent, send_step},
             creation::{plain_check, step as plan_line},
+            pods::{self, PodSource},
             viewer::Viewer,
             words,
         },
     },
 };
 use portico_cluster_operations::{Clients, nodes::Node};
-use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupReview};
+use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupReview, NodeRemoval};
 use portico_lifecycle::{
     capabilities::{Feature, Support, capability},
     model::NodeGroup,
+    placement::{Leaving, Placement},
     plan::{ChosenNode, Step, node_removal},
     preflight::{Checks, Level, ResizeContext, before_resize},
     rights::Call,
@@ -33,6 +36,8 @@ struct Removal {
     /// The name of the node.
     name: String,
     step: Step,
+    /// What is known about its pods.
+    pods: Placement,
     checks: Checks,
     notes: Vec<String>,
 }
@@ -43,6 +48,7 @@ struct Removal {
 /// Those of [`super::nodes()`]. Refusals are in the answer.
 pub async fn review(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
     server: &str,
@@ -50,17 +56,28 @@ pub async fn review(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let found = find(&access.clients, &viewer, cluster).await?;
-    Ok(reviewed(&found, &viewer, server))
+    let source = PodSource::Kubernetes {
+        services,
+        clusters,
+        caller,
+    };
+    Ok(reviewed(&found, &viewer, server, source).await)
 }
 
 /// Returns what a removal would do, from what was read.
-pub fn reviewed(found: &Found, viewer: &Viewer, server: &str) -> NodeGroupReview {
+pub async fn reviewed(
+    found: &Found,
+    viewer: &Viewer,
+    server: &str,
+    source: PodSource<'_>,
+) -> NodeGroupReview {
     let is_busy = words::is_busy(&found.target.cluster.status);
-    match plan(found, viewer, server) {
+    match plan(found, viewer, server, source).await {
         Ok(removal) => NodeGroupReview {
             steps: vec![plan_line(&removal.step)],
             checks: removal.checks.0.iter().map(plain_check).collect(),
             notes: removal.notes,
+            pending_pods: removal.pods.pending(),
             is_busy,
             ..NodeGroupReview::default()
         },
@@ -72,20 +89,25 @@ pub fn reviewed(found: &Found, viewer: &Viewer, server: &str) -> NodeGroupReview
     }
 }
 
-/// Removes a node; `typed` is its name. Nothing is drained.
+/// Removes a node that is drained; with the text of [`NodeRemoval::without_draining`], another one too.
 ///
 /// # Errors
 /// Those of [`super::nodes()`], if nothing was sent. Refusals are in the answer.
 pub async fn remove(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
-    server: &str,
-    typed: &str,
+    wanted: &NodeRemoval,
 ) -> Result<ChangeOutcome, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let sent = send(&access.clients, &viewer, cluster, server, typed).await?;
+    let source = PodSource::Kubernetes {
+        services,
+        clusters,
+        caller,
+    };
+    let sent = send(&access.clients, &viewer, cluster, wanted, source).await?;
     if let Some(accepted) = &sent.accepted {
         access.feeds.accepted(&viewer, cluster, accepted).await;
     }
@@ -100,15 +122,16 @@ pub async fn send(
     clients: &Clients,
     viewer: &Viewer,
     cluster: Uuid,
-    server: &str,
-    typed: &str,
+    wanted: &NodeRemoval,
+    source: PodSource<'_>,
 ) -> Result<Sent, ServiceError> {
     let found = find(clients, viewer, cluster).await?;
-    let removal = match plan(&found, viewer, server) {
+    let removal = match plan(&found, viewer, &wanted.server, source).await {
         Ok(removal) => removal,
         Err(problem) => return Ok(Sent::refused(problem)),
     };
-    if typed != removal.name {
+    let without_draining = NodeRemoval::without_draining(&removal.name);
+    if wanted.typed != removal.name && wanted.typed != without_draining {
         return Ok(Sent::refused(format!(
             "The typed name is not that of the node, {}.",
             removal.name
@@ -119,6 +142,21 @@ pub async fn send(
     let refusal = removal.step.refusal.clone();
     if let Some(reason) = refusal.or_else(|| blocking.map(|check| check.text.clone())) {
         return Ok(Sent::refused(reason));
+    }
+    if let Some(reason) = pods::refusal(&removal.pods, &wanted.accepted_pods) {
+        return Ok(Sent::refused(reason));
+    }
+    if wanted.typed == removal.name {
+        let node = ChosenNode {
+            server: wanted.server.clone(),
+            name: removal.name.clone(),
+        };
+        let drained = source.ensure_drained(cluster, &node).await;
+        if let Err(reason) = drained {
+            return Ok(Sent::refused(format!(
+                "{reason} Drain the node first, or type \"{without_draining}\" to remove it with its pods."
+            )));
+        }
     }
     let present = (cluster, &found.target.cluster);
     let (action, what) = (&removal.step.action, "the removal of the node");
@@ -137,7 +175,12 @@ pub fn refusal(found: &Found, viewer: &Viewer, node: &Node) -> Option<String> {
 }
 
 /// Plans the removal of the node with this server, or returns why none can be planned.
-fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String> {
+async fn plan(
+    found: &Found,
+    viewer: &Viewer,
+    server: &str,
+    source: PodSource<'_>,
+) -> Result<Removal, String> {
     let target = &found.target;
     let creator = target.cluster.user_id.as_deref();
     if let Some(refusal) = viewer.refusal(Call::ResizeCluster, creator) {
@@ -145,6 +188,8 @@ fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String>
     }
     let node = node_with(found, server)?;
     let (group, step) = step(found, node)?;
+    let leaving = Leaving::Chosen(vec![chosen(node, server)]);
+    let pods = source.placement(target.uuid, &leaving).await;
     let checks = before_resize(&ResizeContext {
         cluster: &target.cluster,
         group,
@@ -152,7 +197,7 @@ fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String>
         has_chosen_nodes: true,
         cloud: target.cloud,
         quotas: &[],
-        unplaceable_pods: None,
+        pods: &pods,
     });
     let chosen = capability(target.cluster.driver, target.cloud, Feature::ChosenNodes);
     let unverified = (chosen.support == Support::Unverified).then(|| {
@@ -161,10 +206,13 @@ fn plan(found: &Found, viewer: &Viewer, server: &str) -> Result<Removal, String>
             chosen.reason
         )
     });
-    let drain = "Nothing is drained: drain the node before you remove it.".to_owned();
+    let drain =
+        "The node is removed if it is drained: cordoned, and without pods that have to move."
+            .to_owned();
     Ok(Removal {
         name: name_of(node, server).to_owned(),
         step,
+        pods,
         checks,
         notes: unverified.into_iter().chain([drain]).collect(),
     })
@@ -199,10 +247,7 @@ pub fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), 
     {
         return Err(problem);
     }
-    let chosen = ChosenNode {
-        server: server.clone(),
-        name: name_of(node, server).to_owned(),
-    };
+    let chosen = chosen(node, server);
     let (cluster, count) = (&target.cluster, group.node_count);
     let step = node_removal(
         cluster,
@@ -244,6 +289,14 @@ pub fn node_with<'f>(found: &'f Found, server: &str) -> Result<&'f Node, String>
             "The cluster has no node with the server {server}. It may have left: reload the page."
         )
     })
+}
+
+/// Returns a node as one that is chosen.
+pub fn chosen(node: &Node, server: &str) -> ChosenNode {
+    ChosenNode {
+        server: server.to_owned(),
+        name: name_of(node, server).to_owned(),
+    }
 }
 
 /// Returns the name of a node, which is typed to remove it.

@@ -151,8 +151,13 @@ pub fn is_stop(request: &RequestContent) -> bool {
 
 /// Returns whether the old node of a replacement is still there.
 pub fn is_running(found: &Found, replacement: &Replacement) -> bool {
+    is_present(found, &replacement.server)
+}
+
+/// Returns whether the node with a server is still there.
+pub fn is_present(found: &Found, server: &str) -> bool {
     let mut nodes = found.nodes.items.iter();
-    nodes.any(|node| node.server.as_deref() == Some(replacement.server.as_str()))
+    nodes.any(|node| node.server.as_deref() == Some(server))
 }
 
 /// Returns how far a replacement is; `None`: the old node has left.

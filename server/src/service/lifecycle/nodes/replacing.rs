@@ -1,11 +1,12 @@
 //! Reviews, begins and stops the replacement of a node. The old node leaves as with [`super::remove()`].
 use super::{
     reading::{Found, find},
-    removal::{name_of, node_with, step},
+    removal::{chosen, name_of, node_with, step},
     replacement::{self, Replacement, Stage, is_running},
 };
 use crate::{
     caller::Caller,
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
@@ -13,6 +14,7 @@ use crate::{
             change::{Sent, send_step},
             creation::{plain_check, projection, step as plan_line},
             own,
+            pods::PodSource,
             viewer::Viewer,
             words,
         },
@@ -22,8 +24,9 @@ use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupReview};
 use portico_lifecycle::{
     model::NodeGroup,
+    placement::{Leaving, Placement},
     plan::{ChosenNode, Plan, node_removal},
-    preflight::{Checks, Level, ResizeContext, before_resize},
+    preflight::{Check, Checks, Level, ResizeContext, before_resize},
     quota::Projection,
     rights::Call,
     spec::NodeGroupSpec,
@@ -46,6 +49,7 @@ struct Planned {
 /// Those of [`super::nodes()`]. Refusals are in the answer.
 pub async fn review(
     services: &Services,
+    clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
     server: &str,
@@ -53,7 +57,12 @@ pub async fn review(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let found = find(&access.clients, &viewer, cluster).await?;
-    Ok(reviewed(&access.clients, &found, &viewer, server).await)
+    let source = PodSource::Kubernetes {
+        services,
+        clusters,
+        caller,
+    };
+    Ok(reviewed(&access.clients, &found, &viewer, server, source).await)
 }
 
 /// Returns what a replacement would do, from what was read.
@@ -62,9 +71,10 @@ pub async fn reviewed(
     found: &Found,
     viewer: &Viewer,
     server: &str,
+    source: PodSource<'_>,
 ) -> NodeGroupReview {
     let is_busy = words::is_busy(&found.target.cluster.status);
-    match plan(clients, found, viewer, server).await {
+    match plan(clients, found, viewer, server, Some(source)).await {
         Ok(planned) => NodeGroupReview {
             steps: planned.plan.steps.iter().map(plan_line).collect(),
             quotas: planned.quotas.iter().map(projection).collect(),
@@ -137,7 +147,8 @@ pub async fn send(
             open.name
         )));
     }
-    let planned = match plan(clients, &found, viewer, &wanted.server).await {
+    // nothing leaves yet: the pods are checked again before the old node is removed
+    let planned = match plan(clients, &found, viewer, &wanted.server, None).await {
         Ok(planned) => planned,
         Err(problem) => return Ok(Sent::refused(problem)),
     };
@@ -206,12 +217,14 @@ fn replacement_of(found: &Found, server: &str) -> Result<Replacement, String> {
     })
 }
 
-/// Plans the replacement of the node with this server, or returns why none can be planned.
+/// Plans the replacement of the node with this server, or returns why none can be planned. Without a source,
+/// pods are not checked.
 async fn plan(
     clients: &Clients,
     found: &Found,
     viewer: &Viewer,
     server: &str,
+    source: Option<PodSource<'_>>,
 ) -> Result<Planned, String> {
     let target = &found.target;
     let creator = target.cluster.user_id.as_deref();
@@ -224,7 +237,14 @@ async fn plan(
     let nodes = group.node_count.saturating_add(1);
     let (flavor, now) = (group.flavor.as_deref(), group.node_count);
     let quotas = target.quotas(clients, &viewer.token, flavor, now, nodes);
-    let quotas = quotas.await;
+    let leaving = Leaving::Replaced(chosen(node, server));
+    let pods = async {
+        match source {
+            Some(source) => source.placement(target.uuid, &leaving).await,
+            None => Placement::NotNeeded,
+        }
+    };
+    let (quotas, pods) = tokio::join!(quotas, pods);
     let checks = before_resize(&ResizeContext {
         cluster: &target.cluster,
         group,
@@ -232,9 +252,17 @@ async fn plan(
         has_chosen_nodes: true,
         cloud: target.cloud,
         quotas: &quotas,
-        unplaceable_pods: None,
+        pods: &pods,
     });
-    let plan = steps_of(found, group, &replacement)?;
+    let mut plan = steps_of(found, group, &replacement)?;
+    let exceeds = |check: &Check| check.subject == "Quota" && check.level == Level::Blocks;
+    if checks.0.iter().any(exceeds) {
+        plan.notes.push(format!(
+            "Without quota for one more node: drain and remove the node, and then resize {} to {now} again. \
+             `portico cluster nodes replace --in-place` does both.",
+            group.name
+        ));
+    }
     Ok(Planned {
         replacement,
         plan,

@@ -4,12 +4,17 @@ use super::{
     reading::{find, view},
     removal::{reviewed, send},
 };
-use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, TEMPLATE, cluster};
+use crate::service::lifecycle::{
+    changing_magnum::{CLUSTER, ChangingMagnum, TEMPLATE, cluster},
+    pods::PodSource,
+    viewer::Viewer,
+};
 use app::error::UiErrorKind;
 use portico_domain::panel::{
     Health,
-    lifecycle::{ChangeOutcome, CheckLevel, ClusterNodes},
+    lifecycle::{ChangeOutcome, CheckLevel, ClusterNodes, NodeRemoval},
 };
+use portico_lifecycle::placement::{Placement, Unplaced};
 use serde_json::{Value, json};
 
 pub const ONE: &str = "11111111-0000-4000-8000-000000000001";
@@ -48,7 +53,32 @@ async fn shown(magnum: &ChangingMagnum, role: &str, nodes: InKubernetes) -> Clus
 
 async fn removed(magnum: &ChangingMagnum, role: &str, server: &str, typed: &str) -> ChangeOutcome {
     let viewer = magnum.viewer("ada", &[role, "reader"]);
-    let sent = send(&magnum.clients, &viewer, CLUSTER, server, typed).await;
+    removed_with(
+        magnum,
+        &viewer,
+        removal(server, typed),
+        &Placement::NotNeeded,
+    )
+    .await
+}
+
+pub fn removal(server: &str, typed: &str) -> NodeRemoval {
+    NodeRemoval {
+        server: server.to_owned(),
+        typed: typed.to_owned(),
+        accepted_pods: Vec::new(),
+    }
+}
+
+/// Sends a removal when this is known about the pods.
+async fn removed_with(
+    magnum: &ChangingMagnum,
+    viewer: &Viewer,
+    node: NodeRemoval,
+    pods: &Placement,
+) -> ChangeOutcome {
+    let source = PodSource::Given(pods);
+    let sent = send(&magnum.clients, viewer, CLUSTER, &node, source).await;
     sent.unwrap().outcome
 }
 
@@ -129,7 +159,8 @@ async fn the_chosen_server_is_removed_from_its_group_after_its_name() {
     let magnum = cloud("CREATE_COMPLETE", 2).await;
     let viewer = magnum.viewer("ada", &["member", "reader"]);
     let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
-    let review = reviewed(&found, &viewer, ONE);
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let review = reviewed(&found, &viewer, ONE, source).await;
     assert!(review.can_be_sent(), "{review:?}");
     assert!(review.steps[0].effect.contains("(2 to 1)"), "{review:?}");
     assert!(review.notes.iter().any(|note| note.contains("drain")));
@@ -147,11 +178,66 @@ async fn the_chosen_server_is_removed_from_its_group_after_its_name() {
 }
 
 #[tokio::test]
+async fn pods_without_a_place_are_named_and_accepted_before_a_node_leaves() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    let pods = Placement::Checked(Unplaced {
+        without_place: vec!["shop/web".to_owned()],
+        uncertain: vec!["shop/db".to_owned()],
+        ..Unplaced::default()
+    });
+    let review = reviewed(&found, &ada, ONE, PodSource::Given(&pods)).await;
+    assert!(review.can_be_sent(), "{review:?}");
+    assert_eq!(review.pending_pods, ["shop/web", "shop/db"]);
+    let warns = |name: &str| {
+        let mut checks = review.checks.iter();
+        checks.any(|check| check.level == CheckLevel::Warning && check.text.contains(name))
+    };
+    assert!(warns("shop/web") && warns("shop/db"), "{review:?}");
+    let mut node = removal(ONE, NAME);
+    node.accepted_pods = vec!["shop/web".to_owned()];
+    let refused = reason(removed_with(&magnum, &ada, node.clone(), &pods).await);
+    assert!(refused.contains("shop/db"), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+    node.accepted_pods = review.pending_pods.clone();
+    let outcome = removed_with(&magnum, &ada, node, &pods).await;
+    assert_eq!(outcome, ChangeOutcome::Accepted);
+}
+
+#[tokio::test]
+async fn a_node_that_is_not_known_to_be_drained_is_removed_with_a_typed_approval_only() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let pods = Placement::NotChecked("The API server cannot be reached.".to_owned());
+    let refused = reason(removed_with(&magnum, &ada, removal(ONE, NAME), &pods).await);
+    assert!(refused.contains("cannot be reached"), "{refused}");
+    let approval = NodeRemoval::without_draining(NAME);
+    assert!(refused.contains(&approval), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+    let outcome = removed_with(&magnum, &ada, removal(ONE, &approval), &pods).await;
+    assert_eq!(outcome, ChangeOutcome::Accepted);
+}
+
+#[tokio::test]
+async fn pods_that_cannot_be_read_are_a_warning_with_the_reason() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    let pods = Placement::NotChecked("Your roles do not permit it.".to_owned());
+    let review = reviewed(&found, &ada, ONE, PodSource::Given(&pods)).await;
+    let mut checks = review.checks.iter();
+    let check = checks.find(|check| check.text.starts_with("Not checked"));
+    assert_eq!(check.unwrap().level, CheckLevel::Warning);
+}
+
+#[tokio::test]
 async fn case_24_nothing_is_removed_while_another_change_runs() {
     let magnum = cloud("UPDATE_IN_PROGRESS", 2).await;
     let viewer = magnum.viewer("ada", &["member", "reader"]);
     let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
-    let review = reviewed(&found, &viewer, ONE);
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let review = reviewed(&found, &viewer, ONE, source).await;
     assert!(review.is_busy);
     assert!(!review.can_be_sent());
     let blocks = |level| level == CheckLevel::Blocks;

@@ -7,15 +7,17 @@ use jiff::Timestamp;
 use portico_cluster_operations::{
     Clients,
     certificate::Certificate,
+    inside::Inside,
     mapping,
-    upgrades::{self, Inside, Present},
+    upgrades::{self, Present},
 };
 use portico_domain::panel::lifecycle::UpgradeTarget;
 use portico_lifecycle::{
     capabilities::{Feature, capability},
     driver::Cloud,
     model::{Cluster, NodeGroup, Template},
-    plan::upgrade_refusal,
+    plan::{UpgradeChoice, upgradable_groups, upgrade_refusal},
+    preflight::Reading,
     rights::Call,
     status::{self, Operation},
 };
@@ -27,12 +29,12 @@ pub struct Examination {
     pub found: magnum::Cluster,
     pub cluster: Cluster,
     pub cloud: Cloud,
-    groups: Vec<NodeGroup>,
+    pub groups: Vec<NodeGroup>,
     /// The present template, if it can be read.
     pub template: Option<Template>,
     /// All templates of the project.
     templates: Vec<Template>,
-    certificate_days: Option<i64>,
+    certificate_days: Reading<i64>,
     /// What could not be read, as sentences.
     pub gaps: Vec<String>,
 }
@@ -109,23 +111,44 @@ impl Examination {
     }
 
     /// Returns the cluster for the checks; `inside` is what runs in it.
-    pub fn present<'a>(&'a self, inside: &'a Inside) -> Present<'a> {
+    pub fn present<'a>(&'a self, inside: &'a Inside, choice: &'a UpgradeChoice) -> Present<'a> {
         Present {
             cluster: &self.cluster,
             groups: &self.groups,
             template: self.template.as_ref(),
             cloud: self.cloud,
             health: self.found.health_status.as_ref(),
-            certificate_days: self.certificate_days,
+            certificate_days: &self.certificate_days,
             inside,
+            choice,
         }
     }
 
-    /// Returns a template to which the cluster may change; `None` for the present one and an unknown one.
-    pub fn target(&self, id: Uuid) -> Option<&Template> {
+    /// Returns a template to which what was chosen may change: the cluster to another one than the present, a
+    /// single node group to the present one; `None` for others.
+    pub fn target(&self, id: Uuid, choice: &UpgradeChoice) -> Option<&Template> {
         let uuid = id.to_string();
+        if choice.group.is_some() {
+            return self.template.as_ref().filter(|one| one.uuid == uuid);
+        }
         let mut others = self.others();
         others.find(|template| template.uuid == uuid)
+    }
+
+    /// Returns the names of the node groups that can be upgraded alone.
+    pub fn single_groups(&self) -> Vec<String> {
+        // they are upgraded to the template of the cluster, which has to be known
+        let groups = match self.template {
+            Some(_) => upgradable_groups(&self.cluster, &self.groups, self.cloud),
+            None => Vec::new(),
+        };
+        groups.into_iter().map(|group| group.name.clone()).collect()
+    }
+
+    /// Returns whether the driver heeds how many nodes are to be replaced at once.
+    pub fn has_batch_size(&self) -> bool {
+        let feature = Feature::UpgradeBatchSize;
+        capability(self.cluster.driver, self.cloud, feature).is_offered()
     }
 
     /// Returns all templates but the present one; those that are offered first, then by version and name.
@@ -162,21 +185,27 @@ impl Examination {
     }
 }
 
-/// Returns the days until the certificate of the authority expires; `None`: the viewer may not read it, or
-/// it could not be read.
+/// Returns the days until the certificate of the authority expires, or why that is not known: Magnum gives the
+/// certificate to the creator of the cluster only.
 async fn certificate_days(
     clients: &Clients,
     viewer: &Viewer,
     found: &magnum::Cluster,
-) -> Option<i64> {
+) -> Reading<i64> {
     let creator = Some(found.user_id.as_str()).filter(|id| !id.is_empty());
-    if viewer.refusal(Call::ReadAuthority, creator).is_some() {
-        return None;
+    if let Some(reason) = viewer.refusal(Call::ReadAuthority, creator) {
+        return Reading::NotChecked(reason);
     }
     let magnum = &clients.magnum;
     let read = magnum.authority(&viewer.token, found.uuid, Authority::Kubernetes);
-    let certificate = Certificate::read(&read.await.ok()?).ok()?;
-    Some(certificate.days_left(Timestamp::now().as_second()))
+    let pem = match read.await {
+        Ok(pem) => pem,
+        Err(error) => return Reading::NotChecked(error::message(&error)),
+    };
+    match Certificate::read(&pem) {
+        Ok(certificate) => Reading::Known(certificate.days_left(Timestamp::now().as_second())),
+        Err(error) => Reading::NotChecked(error::sentence(&error.to_string())),
+    }
 }
 
 /// Returns why a cluster cannot be upgraded by a viewer, whatever the template: the policy, the driver or

@@ -13,18 +13,17 @@ use crate::{
     },
 };
 use jiff::Timestamp;
-use portico_cluster_operations::{
-    Clients,
-    upgrades::{self, Inside},
-};
+use portico_cluster_operations::{Clients, inside::Inside, upgrades};
 use portico_domain::{
     identity::Named,
-    panel::lifecycle::{ClusterAction, LabelDifference, UpgradeOptions, UpgradeReview},
+    panel::lifecycle::{
+        ClusterAction, LabelDifference, UpgradeOptions, UpgradeReview, UpgradeSelection,
+    },
 };
 use portico_lifecycle::{
     capabilities::{Feature, capability},
     model::Template,
-    plan::{label_changes, upgrade_to},
+    plan::{UpgradeChoice, label_changes, upgrade_with},
 };
 use uuid::Uuid;
 
@@ -38,17 +37,20 @@ pub async fn options(
     caller: &Caller,
     cluster: Uuid,
     template: Option<Uuid>,
+    choice: &UpgradeChoice,
 ) -> Result<UpgradeOptions, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let inside = match template {
         Some(_) => inside::read(services, clusters, caller, cluster).await,
-        None => Inside::default(),
+        None => Inside::not_checked("No template is chosen."),
     };
-    read(&access.clients, &viewer, cluster, template, &inside).await
+    let target = template.map(|template| (template, choice));
+    read(&access.clients, &viewer, cluster, target, &inside).await
 }
 
-/// Does the same with the clients of a cloud. `inside` is what runs in the cluster.
+/// Does the same with the clients of a cloud. `inside` is what runs in the cluster, `chosen` the template and
+/// what of the cluster is upgraded.
 ///
 /// # Errors
 /// As [`options()`].
@@ -56,11 +58,12 @@ pub async fn read(
     clients: &Clients,
     viewer: &Viewer,
     cluster: Uuid,
-    template: Option<Uuid>,
+    chosen: Option<(Uuid, &UpgradeChoice)>,
     inside: &Inside,
 ) -> Result<UpgradeOptions, ServiceError> {
     let examined = Examination::read(clients, viewer, cluster).await?;
-    let review = match template.and_then(|id| examined.target(id)) {
+    let target = chosen.and_then(|(id, choice)| Some((examined.target(id, choice)?, choice)));
+    let review = match target {
         Some(target) => review(clients, viewer, &examined, target, inside).await,
         None => None,
     };
@@ -79,6 +82,8 @@ pub async fn read(
         },
         driver: words::driver(present.driver),
         targets: examined.targets(),
+        groups: examined.single_groups(),
+        has_batch_size: examined.has_batch_size(),
         upgrade: managed::offer(ClusterAction::Upgrade, refused),
         review: review.map(Box::new),
         gaps: examined.gaps,
@@ -90,16 +95,26 @@ async fn review(
     clients: &Clients,
     viewer: &Viewer,
     examined: &Examination,
-    target: &Template,
+    (target, choice): (&Template, &UpgradeChoice),
     inside: &Inside,
 ) -> Option<UpgradeReview> {
     let (cluster, cloud) = (&examined.cluster, examined.cloud);
-    let step = upgrade_to(cluster, target, cloud)?;
-    let present = examined.present(inside);
+    let step = upgrade_with(cluster, &examined.groups, target, cloud, choice)?;
+    let present = examined.present(inside, choice);
     let checks = upgrades::checks(clients, &viewer.token, present, target).await;
-    let labels = label_changes(cluster, target, cloud);
+    let labels = match choice.group {
+        // the template stays
+        Some(_) => Vec::new(),
+        None => label_changes(cluster, target, cloud),
+    };
+    let mut view = examined.target_view(target)?;
+    view.refusal = view.refusal.or(step.refusal);
     Some(UpgradeReview {
-        target: examined.target_view(target)?,
+        target: view,
+        selection: UpgradeSelection {
+            group: choice.group.clone(),
+            max_batch_size: choice.max_batch_size,
+        },
         effect: step.effect,
         labels: labels
             .into_iter()

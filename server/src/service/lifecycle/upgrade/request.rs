@@ -7,19 +7,21 @@ use crate::{
         error::ServiceError,
         lifecycle::{
             change::{Sent, send_step},
+            feeds::Accepted,
             viewer::Viewer,
         },
     },
 };
-use portico_cluster_operations::{
-    Clients,
-    upgrades::{self, Inside},
-};
+use portico_cluster_operations::{Clients, inside::Inside, upgrades};
 use portico_domain::panel::lifecycle::ChangeOutcome;
-use portico_lifecycle::{plan::upgrade_to, preflight::Level};
+use portico_lifecycle::{
+    plan::{UpgradeChoice, upgrade_with, version_change},
+    preflight::Level,
+};
 use uuid::Uuid;
 
-/// Upgrades a cluster to a template if `typed` is its name and no check blocks it.
+/// Upgrades what was chosen of a cluster to a template if `typed` is the cluster's name and no check blocks
+/// it.
 ///
 /// # Errors
 /// Those of [`super::options()`], if nothing was sent. Refusals are in the answer.
@@ -27,12 +29,13 @@ pub async fn upgrade(
     services: &Services,
     caller: &Caller,
     cluster: Uuid,
-    template: Uuid,
+    (template, choice): (Uuid, &UpgradeChoice),
     typed: &str,
 ) -> Result<ChangeOutcome, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let sent = send(&access.clients, &viewer, cluster, template, typed).await?;
+    let target = (template, choice);
+    let sent = send(&access.clients, &viewer, cluster, target, typed).await?;
     if let Some(accepted) = &sent.accepted {
         access.feeds.accepted(&viewer, cluster, accepted).await;
     }
@@ -47,7 +50,7 @@ pub async fn send(
     clients: &Clients,
     viewer: &Viewer,
     cluster: Uuid,
-    template: Uuid,
+    (template, choice): (Uuid, &UpgradeChoice),
     typed: &str,
 ) -> Result<Sent, ServiceError> {
     let examined = Examination::read(clients, viewer, cluster).await?;
@@ -58,8 +61,9 @@ pub async fn send(
     if typed != present.name {
         return Ok(Sent::not_confirmed(&present.name));
     }
-    let target = examined.target(template);
-    let step = target.and_then(|target| upgrade_to(present, target, examined.cloud));
+    let target = examined.target(template, choice);
+    let (groups, cloud) = (&examined.groups, examined.cloud);
+    let step = target.and_then(|target| upgrade_with(present, groups, target, cloud, choice));
     let (Some(target), Some(step)) = (target, step) else {
         let reason = "The project has no such template to upgrade to. It may have been deleted, or the \
                       cluster has it already.";
@@ -69,13 +73,18 @@ pub async fn send(
         return Ok(Sent::refused(reason));
     }
     // what runs in the cluster warns on the page, and blocks nothing
-    let inside = Inside::default();
-    let present_state = examined.present(&inside);
+    let inside = Inside::not_checked("It was checked before.");
+    let present_state = examined.present(&inside, choice);
     let checks = upgrades::checks(clients, &viewer.token, present_state, target).await;
     let blocking = checks.0.into_iter().find(|one| one.level == Level::Blocks);
     if let Some(check) = blocking {
         return Ok(Sent::refused(check.text));
     }
+    let versions_of = version_change(present, target, choice);
     let present = (cluster, present);
-    Ok(send_step(clients, viewer, present, &step.action, "the upgrade").await)
+    let mut sent = send_step(clients, viewer, present, &step.action, "the upgrade").await;
+    if let Some(Accepted::Change { versions, .. }) = &mut sent.accepted {
+        *versions = versions_of;
+    }
+    Ok(sent)
 }

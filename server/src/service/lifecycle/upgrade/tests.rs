@@ -6,9 +6,9 @@ use crate::service::lifecycle::{
     viewer::Viewer,
 };
 use app::error::UiErrorKind;
-use portico_cluster_operations::upgrades::Inside;
+use portico_cluster_operations::inside::Inside;
 use portico_domain::panel::lifecycle::{ChangeOutcome, CheckLevel, UpgradeOptions};
-use portico_lifecycle::preflight::Reading;
+use portico_lifecycle::{plan::UpgradeChoice, preflight::Reading};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -47,19 +47,27 @@ fn reply(request: &Received) -> Option<Answer> {
     }
 }
 
+fn unchecked() -> Inside {
+    Inside::not_checked("The cluster is not enrolled.")
+}
+
 async fn magnum(status: &str) -> ChangingMagnum {
     ChangingMagnum::start(vec![cluster("shop", status)], |request, _| reply(request)).await
 }
 
 async fn options(magnum: &ChangingMagnum, who: &Viewer, template: Option<Uuid>) -> UpgradeOptions {
-    let inside = Inside::default();
-    let found = read(&magnum.clients, who, CLUSTER, template, &inside).await;
+    let inside = unchecked();
+    let choice = UpgradeChoice::default();
+    let chosen = template.map(|template| (template, &choice));
+    let found = read(&magnum.clients, who, CLUSTER, chosen, &inside).await;
     found.unwrap()
 }
 
 async fn sent(magnum: &ChangingMagnum, who: &Viewer, template: Uuid, typed: &str) -> Sent {
     let clients = &magnum.clients;
-    send(clients, who, CLUSTER, template, typed).await.unwrap()
+    let choice = UpgradeChoice::default();
+    let sent = send(clients, who, CLUSTER, (template, &choice), typed).await;
+    sent.unwrap()
 }
 
 fn ada(magnum: &ChangingMagnum) -> Viewer {
@@ -107,10 +115,12 @@ async fn case_38_a_budget_that_permits_no_disruption_is_named_and_does_not_block
     let magnum = magnum("CREATE_COMPLETE").await;
     let inside = Inside {
         blocking_budgets: Reading::Known(vec!["shop/web".to_owned()]),
-        ..Inside::default()
+        ..unchecked()
     };
     let ada = ada(&magnum);
-    let found = read(&magnum.clients, &ada, CLUSTER, Some(NEXT), &inside).await;
+    let choice = UpgradeChoice::default();
+    let chosen = Some((NEXT, &choice));
+    let found = read(&magnum.clients, &ada, CLUSTER, chosen, &inside).await;
     let found = found.unwrap();
     let review = found.review.unwrap();
     let mut checks = review.checks.iter();
@@ -198,10 +208,95 @@ async fn a_cluster_of_another_project_is_not_found() {
     other["project_id"] = json!("globex");
     let magnum = ChangingMagnum::start(vec![other], |request, _| reply(request)).await;
     let root = magnum.viewer("root", &["admin"]);
-    let inside = Inside::default();
+    let inside = unchecked();
     let found = read(&magnum.clients, &root, CLUSTER, None, &inside).await;
     assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
-    let found = send(&magnum.clients, &root, CLUSTER, NEXT, "shop").await;
+    let choice = UpgradeChoice::default();
+    let found = send(&magnum.clients, &root, CLUSTER, (NEXT, &choice), "shop").await;
     assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
+    assert_eq!(magnum.calls(), [""; 0]);
+}
+
+/// Answers for a cluster of a driver that is not known, with a group of the user's beside the default one.
+fn with_groups(request: &Received) -> Option<Answer> {
+    let group = |uuid: u128, name: &str, is_default: bool| {
+        json!({"uuid": Uuid::from_u128(uuid), "name": name, "role": "worker", "is_default": is_default,
+               "node_count": 2, "min_node_count": 0, "max_node_count": null,
+               "status": "CREATE_COMPLETE", "flavor_id": "m1.small"})
+    };
+    let groups =
+        || json!({"nodegroups": [group(1, "default-worker", true), group(2, "gpu", false)]});
+    let own = || template(TEMPLATE, "k8s-1.31", "v1.31.0", "k8s_other");
+    match (request.method.as_str(), request.path.as_str()) {
+        ("GET", "clustertemplates/detail") => {
+            let templates = [
+                own(),
+                template(&NEXT.to_string(), "k8s-1.32", "v1.32.0", "k8s_other"),
+            ];
+            Some((200, json!({"clustertemplates": templates})))
+        }
+        ("GET", path) if path.starts_with("clustertemplates/") => Some((200, own())),
+        ("GET", path) if path.ends_with("/nodegroups") => Some((200, groups())),
+        ("GET", path) if path.contains("/nodegroups/") => Some((200, group(2, "gpu", false))),
+        _ => reply(request),
+    }
+}
+
+#[tokio::test]
+async fn a_single_group_and_a_batch_size_are_sent_where_the_driver_heeds_them() {
+    let clusters = vec![cluster("shop", "CREATE_COMPLETE")];
+    let magnum = ChangingMagnum::start(clusters, |request, _| with_groups(request)).await;
+    let ada = ada(&magnum);
+    let found = options(&magnum, &ada, None).await;
+    assert_eq!(found.groups, ["gpu"]);
+    assert!(found.has_batch_size);
+    let choice = UpgradeChoice {
+        group: Some("gpu".to_owned()),
+        max_batch_size: Some(2),
+    };
+    let own: Uuid = TEMPLATE.parse().unwrap();
+    let inside = unchecked();
+    let chosen = Some((own, &choice));
+    let read = read(&magnum.clients, &ada, CLUSTER, chosen, &inside).await;
+    let review = read.unwrap().review.unwrap();
+    assert!(
+        review.effect.contains("node group gpu"),
+        "{}",
+        review.effect
+    );
+    assert_eq!(review.selection.group.as_deref(), Some("gpu"));
+    assert!(review.labels.is_empty());
+    assert!(
+        review.can_be_sent(&found.upgrade, "shop", "shop"),
+        "{review:?}"
+    );
+    // Magnum upgrades a group only to the template of its cluster
+    let clients = &magnum.clients;
+    let refused = send(clients, &ada, CLUSTER, (NEXT, &choice), "shop").await;
+    let refused = refused.unwrap().outcome;
+    assert!(matches!(refused, ChangeOutcome::Refused { .. }));
+    let sent = send(clients, &ada, CLUSTER, (own, &choice), "shop").await;
+    assert_eq!(sent.unwrap().outcome, ChangeOutcome::Accepted);
+    let changes = magnum.changes();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0].body["nodegroup"], json!(Uuid::from_u128(2)));
+    assert_eq!(changes[0].body["max_batch_size"], 2);
+}
+
+#[tokio::test]
+async fn a_driver_that_ignores_groups_and_batches_is_not_offered_them_and_never_sent_them() {
+    let magnum = magnum("CREATE_COMPLETE").await;
+    let ada = ada(&magnum);
+    let found = options(&magnum, &ada, None).await;
+    assert!(found.groups.is_empty() && !found.has_batch_size);
+    let choice = UpgradeChoice {
+        group: None,
+        max_batch_size: Some(3),
+    };
+    let sent = send(&magnum.clients, &ada, CLUSTER, (NEXT, &choice), "shop").await;
+    let ChangeOutcome::Refused { reason, .. } = sent.unwrap().outcome else {
+        panic!("the driver ignores it");
+    };
+    assert!(reason.contains("ignore a node group"), "{reason}");
     assert_eq!(magnum.calls(), [""; 0]);
 }

@@ -9,7 +9,10 @@ use crate::{
 };
 use app::{error::UiError, ports::NodeOperations};
 use async_trait::async_trait;
-use portico_domain::panel::lifecycle::{ChangeOutcome, ClusterNodes, NodeGroupReview};
+use portico_domain::panel::{
+    DrainOptions,
+    lifecycle::{ChangeOutcome, ClusterNodes, NodeDrain, NodeGroupReview, NodeRemoval},
+};
 use uuid::Uuid;
 
 const REMOVE: &str = "remove_node";
@@ -26,27 +29,29 @@ impl NodeOperations for PanelService {
         cluster: Uuid,
         server: String,
     ) -> Result<NodeGroupReview, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
-        self.ui(lifecycle::review_node_removal(services, caller, cluster, &server).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let review =
+            lifecycle::review_node_removal(services, clusters, caller, cluster, &server).await;
+        self.ui(review)
     }
 
     async fn remove_node(
         &self,
         cluster: Uuid,
-        server: String,
-        typed: String,
+        node: NodeRemoval,
         reason: String,
     ) -> Result<ChangeOutcome, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let server = &node.server;
         let running = lifecycle::running_replacement(services, caller, cluster).await;
         let running = running.ok().flatten();
-        let (action, target) = match running.filter(|running| running.server == server) {
+        let (action, target) = match running.filter(|running| running.server == *server) {
             Some(running) => (
                 lifecycle::REPLACE,
                 running.at(lifecycle::Stage::Remove).to_string(),
             ),
             // the name may be of another node by then, the server is not
-            None => (REMOVE, format!("{typed} ({server})")),
+            None => (REMOVE, format!("{} ({server})", node.typed)),
         };
         let entry = Change {
             cluster,
@@ -54,11 +59,63 @@ impl NodeOperations for PanelService {
             target: &target,
             reason: Some(&reason),
         };
-        let work = lifecycle::remove_node(services, caller, cluster, &server, &typed);
+        let work = lifecycle::remove_node(services, clusters, caller, cluster, &node);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);
         self.ui(answer)
+    }
+
+    async fn begin_node_drain(
+        &self,
+        cluster: Uuid,
+        server: String,
+        options: DrainOptions,
+        reason: String,
+    ) -> Result<(), UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let action = lifecycle::DRAIN;
+        let wanted = match lifecycle::planned_drain(services, caller, cluster, &server).await {
+            Ok(wanted) => wanted,
+            Err(error) => return self.audited(action, cluster, &server, Err(error)),
+        };
+        let target = wanted.to_string();
+        let entry = Change {
+            cluster,
+            action,
+            target: &target,
+            reason: Some(&reason),
+        };
+        let work = lifecycle::begin_drain(services, clusters, caller, cluster, &wanted, options);
+        let answer = self.journalled(entry, work, accepted).await;
+        self.audited(action, cluster, &target, answer)
+    }
+
+    async fn continue_node_drain(
+        &self,
+        cluster: Uuid,
+        options: DrainOptions,
+    ) -> Result<NodeDrain, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        self.ui(lifecycle::continue_drain(services, clusters, caller, cluster, options).await)
+    }
+
+    async fn stop_node_drain(&self, cluster: Uuid, uncordon: bool) -> Result<(), UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let action = lifecycle::DRAIN;
+        let request = match lifecycle::running_drain(services, caller, cluster).await {
+            Ok(Some(running)) => running.stopped(),
+            // it is stopped
+            Ok(None) => return Ok(()),
+            Err(error) => return self.audited(action, cluster, "", Err(error)),
+        };
+        let target = request.to_string();
+        let what = (&request, uncordon);
+        let work = lifecycle::stop_drain(services, clusters, caller, cluster, what);
+        let answer = self
+            .journalled(change(cluster, action, &target), work, accepted)
+            .await;
+        self.audited(action, cluster, &target, answer)
     }
 
     async fn review_node_replacement(
@@ -66,8 +123,10 @@ impl NodeOperations for PanelService {
         cluster: Uuid,
         server: String,
     ) -> Result<NodeGroupReview, UiError> {
-        let (services, caller) = (&self.services, &self.caller);
-        self.ui(lifecycle::review_replacement(services, caller, cluster, &server).await)
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let review =
+            lifecycle::review_replacement(services, clusters, caller, cluster, &server).await;
+        self.ui(review)
     }
 
     async fn replace_node(

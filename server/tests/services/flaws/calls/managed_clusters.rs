@@ -66,7 +66,21 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes(
             "/api/managed_clusters/remove_node",
-            json!({ "cluster": cluster, "server": attempt, "typed": "node-1", "reason": "" }),
+            json!({ "cluster": cluster, "reason": "",
+                "node": { "server": attempt, "typed": "node-1", "accepted_pods": [] } }),
+        ),
+        changes(
+            "/api/managed_clusters/begin_node_drain",
+            json!({ "cluster": cluster, "server": attempt, "reason": "",
+                "options": { "unmanaged": false, "local_data": false } }),
+        ),
+        changes(
+            "/api/managed_clusters/continue_node_drain",
+            json!({ "cluster": cluster, "options": { "unmanaged": false, "local_data": false } }),
+        ),
+        changes(
+            "/api/managed_clusters/stop_node_drain",
+            json!({ "cluster": cluster, "uncordon": true }),
         ),
         unavailable(reads(
             "/api/managed_clusters/review_node_replacement",
@@ -88,7 +102,8 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes(
             "/api/managed_clusters/upgrade",
-            json!({ "cluster": cluster, "template": attempt, "typed": "shop" }),
+            json!({ "cluster": cluster, "template": attempt, "typed": "shop",
+                    "selection": { "group": "gpu", "max_batch_size": 2 } }),
         ),
         unavailable(reads("/api/managed_clusters/health", one.clone())),
         unavailable(reads("/api/managed_clusters/protection", one.clone())),

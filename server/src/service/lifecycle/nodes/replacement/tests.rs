@@ -9,8 +9,10 @@ use crate::service::lifecycle::{
         replacing::{reviewed, send},
         tests::{NAME, ONE, TWO, cloud, reason, server, servers},
     },
+    pods::PodSource,
 };
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeReplacement, ReplacementStage};
+use portico_lifecycle::placement::Placement;
 use serde_json::json;
 
 const NEW: &str = "kube-x1y2z-default-worker-ddddd";
@@ -150,7 +152,8 @@ async fn a_replacement_begins_with_one_more_node_and_removes_none() {
     let magnum = cloud("CREATE_COMPLETE", 2).await;
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let found = find(&magnum.clients, &ada, CLUSTER).await.unwrap();
-    let review = reviewed(&magnum.clients, &found, &ada, ONE).await;
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let review = reviewed(&magnum.clients, &found, &ada, ONE, source).await;
     assert!(review.can_be_sent(), "{review:?}");
     assert_eq!(review.steps.len(), 2, "{review:?}");
     assert!(review.steps[1].effect.contains("(3 to 2)"), "{review:?}");

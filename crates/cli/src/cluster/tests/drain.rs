@@ -1,0 +1,206 @@
+//! The pods of nodes that leave: those without a place are accepted, and nodes are drained.
+use super::Machine;
+use super::api_server::{ApiServer, node, pod};
+use super::nodes::{capi_helm, cloud, servers};
+use super::stand_in::{CLUSTER, StandIn, cluster};
+use serde_json::json;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The API of the cluster: two nodes, and the named pods on the first.
+async fn inside(pods: &[(&str, &str)]) -> ApiServer {
+    let nodes = vec![node("shop-abc-node-0", "s0"), node("shop-abc-node-1", "s1")];
+    let pods = pods.iter();
+    let mut pods: Vec<_> = pods
+        .map(|(name, cpu)| pod(name, "shop-abc-node-0", cpu, "ReplicaSet"))
+        .collect();
+    pods.push(pod("agent", "shop-abc-node-0", "100m", "DaemonSet"));
+    ApiServer::start(nodes, pods).await
+}
+
+const REMOVE: [&str; 5] = ["nodes", "remove", "shop", "shop-abc-node-0", "--yes"];
+
+fn with<'w>(words: &[&'w str], more: &[&'w str]) -> Vec<&'w str> {
+    words.iter().chain(more).copied().collect()
+}
+
+#[tokio::test]
+async fn a_node_is_drained_before_it_is_removed() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = inside(&[("web", "100m"), ("db", "100m")]).await;
+    let words = with(&REMOVE, &["--dry-run"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.contains("cordoned and drained"), "{}", ran.out);
+    assert!(api.evicted().is_empty() && api.cordoned().is_empty());
+    let ran = machine.run_inside(&cloud, &api, &REMOVE, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(api.evicted(), ["web", "db"]);
+    assert_eq!(api.cordoned(), ["shop-abc-node-0"]);
+    assert_eq!(cloud.changes().len(), 1);
+}
+
+#[tokio::test]
+async fn a_budget_that_blocks_is_named_and_the_node_is_not_removed() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = inside(&[("web", "100m")]).await;
+    api.protect("web");
+    let words = with(&REMOVE, &["--drain-timeout", "1s"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 9, "{}", ran.err);
+    assert!(ran.err.contains("budget of-web"), "{}", ran.err);
+    assert!(ran.err.contains("kubectl uncordon"), "{}", ran.err);
+    assert!(cloud.calls().is_empty());
+    // the user decides otherwise
+    let words = with(&REMOVE, &["--no-drain"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.contains("without being drained"), "{}", ran.out);
+    assert!(api.evicted().is_empty());
+    assert_eq!(cloud.changes().len(), 1);
+}
+
+#[tokio::test]
+async fn what_would_be_lost_is_accepted_before_anything_is_changed() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let mut bare = pod("bare", "shop-abc-node-0", "1m", "ReplicaSet");
+    bare["metadata"]["ownerReferences"] = json!([]);
+    let api = ApiServer::start(vec![node("shop-abc-node-0", "s0")], vec![bare]).await;
+    let ran = machine.run_inside(&cloud, &api, &REMOVE, None).await;
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(ran.err.contains("shop/bare"), "{}", ran.err);
+    assert!(api.cordoned().is_empty() && cloud.calls().is_empty());
+    let words = with(&REMOVE, &["--force-unmanaged"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(api.evicted(), ["bare"]);
+}
+
+#[tokio::test]
+async fn pods_without_a_place_are_named_and_accepted() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = inside(&[("large", "1900m"), ("small", "200m")]).await;
+    let ran = machine.run_inside(&cloud, &api, &REMOVE, None).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("shop/small"), "{}", ran.err);
+    assert!(ran.err.contains("--accept-pending-pods"), "{}", ran.err);
+    let ran = machine.run_inside(&cloud, &api, &REMOVE, Some("no")).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(cloud.calls().is_empty() && api.cordoned().is_empty());
+    let ran = machine
+        .run_inside(&cloud, &api, &REMOVE, Some("accept"))
+        .await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    // Magnum would choose the nodes
+    let words = ["resize", "shop", "1", "--yes", "--accept-pending-pods"];
+    let (other, api) = (super::nodes::cloud().await, inside(&[("large", "3")]).await);
+    let ran = machine.run_inside(&other, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("shop/large"), "{}", ran.err);
+    assert!(ran.err.contains("Magnum chooses"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_reported_as_not_checked() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = inside(&[("large", "3")]).await;
+    api.forbid();
+    let words = with(&REMOVE, &["--no-drain"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("Not checked"), "{}", ran.err);
+    assert!(ran.err.contains("nodes is forbidden"), "{}", ran.err);
+    // without access to the cluster as well
+    let (other, words) = (super::nodes::cloud().await, with(&REMOVE, &["--drain"]));
+    let ran = machine.run(&other, &words, None).await;
+    assert_eq!(ran.code, 11, "{}", ran.err);
+    assert!(ran.err.contains("cannot be drained"), "{}", ran.err);
+    assert!(other.calls().is_empty());
+    let ran = machine.run(&other, &REMOVE, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("Not checked"), "{}", ran.err);
+    assert!(ran.out.contains("not drained"), "{}", ran.out);
+}
+
+const REPLACE: [&str; 5] = ["nodes", "replace", "shop", "shop-abc-node-0", "--yes"];
+
+#[tokio::test]
+async fn a_replaced_node_is_drained_when_the_new_one_is_ready() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = inside(&[("web", "100m")]).await;
+    let words = with(&REPLACE, &["--drain-timeout", "1s"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 14, "{}", ran.err);
+    assert!(ran.err.contains("is not ready"), "{}", ran.err);
+    assert!(api.evicted().is_empty());
+    assert_eq!(cloud.changes().len(), 1);
+    let (other, api) = (
+        super::nodes::cloud().await,
+        inside(&[("web", "100m")]).await,
+    );
+    let running = machine.run_inside(&other, &api, &REPLACE, None);
+    let later = async {
+        while other.changes().is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        api.add(node("shop-abc-node-2", "s2"));
+    };
+    let (ran, ()) = tokio::join!(running, later);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(api.evicted(), ["web"]);
+    assert_eq!(other.changes().len(), 2);
+}
+
+#[tokio::test]
+async fn where_the_driver_ignores_the_choice_a_node_is_drained_for_auto_healing() {
+    let (machine, cloud) = (Machine::new(), capi_helm().await);
+    let api = inside(&[("web", "100m")]).await;
+    // one of two nodes are too many
+    let ran = machine.run_inside(&cloud, &api, &REPLACE, None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("1 of 2 nodes"), "{}", ran.err);
+    assert!(api.cordoned().is_empty());
+    api.add(node("shop-abc-master-0", "m0"));
+    let ran = machine.run_inside(&cloud, &api, &REPLACE, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(api.evicted(), ["web"]);
+    let text = "openstack server delete s0";
+    assert!(
+        ran.out.contains(text) && ran.err.contains(text),
+        "{}",
+        ran.err
+    );
+    assert!(cloud.calls().is_empty());
+    // without access to the cluster nothing is done
+    let ran = machine.run(&cloud, &REPLACE, None).await;
+    assert_eq!(ran.code, 13, "{}", ran.err);
+    assert!(ran.err.contains("auto-healing"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn in_place_the_node_leaves_before_the_new_one_is_added() {
+    let changes = AtomicU32::new(0);
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let cloud = StandIn::start(clusters, move |request, clusters| {
+        if !request.path.ends_with("/actions/resize") {
+            return None;
+        }
+        let minute = changes.fetch_add(1, Ordering::Relaxed) + 1;
+        clusters[0]["status"] = json!("UPDATE_COMPLETE");
+        clusters[0]["updated_at"] = json!(format!("2026-11-21T12:0{minute}:00+00:00"));
+        clusters[0]["node_count"] = request.body["node_count"].clone();
+        Some((202, json!({"uuid": CLUSTER})))
+    });
+    let (machine, cloud) = (Machine::new(), cloud.await);
+    cloud.show_servers(servers());
+    let api = inside(&[("web", "100m")]).await;
+    let words = with(&REPLACE, &["--in-place"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(api.evicted(), ["web"]);
+    let sizes: Vec<_> = cloud
+        .changes()
+        .into_iter()
+        .map(|one| one.body["node_count"].clone())
+        .collect();
+    assert_eq!(sizes, [1, 2]);
+}
