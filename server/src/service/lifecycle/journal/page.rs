@@ -49,7 +49,8 @@ pub async fn journal(
         Some(_) => None,
     };
     let reader = Reader {
-        access,
+        clients: &access.clients,
+        names: &access.template_names,
         journal: store.cluster_journal(),
         key: &key,
         viewer: &viewer,
@@ -92,7 +93,8 @@ pub async fn export(
         node_events::refresh(services, &snapshot, caller, &viewer, cluster),
     );
     let reader = Reader {
-        access,
+        clients: &access.clients,
+        names: &access.template_names,
         journal: store.cluster_journal(),
         key: &key,
         viewer: &viewer,

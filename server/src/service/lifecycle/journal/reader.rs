@@ -1,7 +1,11 @@
 //! Reads entries as rows: a page of them, or those that match a filter.
+#[cfg(test)]
+mod tests;
+
 use super::rows::{self, Read, Shown};
-use super::template_names::template_names;
-use crate::service::lifecycle::{access::MagnumAccess, viewer::Viewer};
+use super::template_names::{NamesByViewer, template_names};
+use crate::service::lifecycle::viewer::Viewer;
+use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{JournalFilter, JournalRow};
 use portico_store::{ClusterJournal, JournalEntry, JournalKey, StoreError};
 use std::collections::HashSet;
@@ -18,7 +22,9 @@ const MAX_SCANNED: usize = 2_000;
 
 /// A journal, and the viewer who reads it.
 pub struct Reader<'a> {
-    pub access: &'a MagnumAccess,
+    pub clients: &'a Clients,
+    /// The names of templates that were read before.
+    pub names: &'a NamesByViewer,
     pub journal: &'a dyn ClusterJournal,
     pub key: &'a JournalKey,
     pub viewer: &'a Viewer,
@@ -114,7 +120,7 @@ impl Reader<'_> {
             }
             None => Vec::new(),
         };
-        let templates = template_names(self.access, self.viewer, entries).await;
+        let templates = template_names(self.clients, self.names, self.viewer, entries).await;
         let read = Read {
             key: self.key,
             entries,
