@@ -20,6 +20,7 @@ pub mod format;
 mod hooks;
 mod kind_names;
 mod layouts;
+mod moment;
 mod operations;
 mod pages;
 

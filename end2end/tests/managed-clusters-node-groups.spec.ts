@@ -166,6 +166,46 @@ test("a change of another client is in the journal as one from outside of Portic
   await main(page).getByLabel("Changes in Magnum").uncheck();
   await expect(outside).toHaveCount(0);
   await expect(entries(page).filter({ hasText: "Create the cluster" })).toHaveCount(1);
+  await expect(page).toHaveURL(/hide=observation/);
+  await main(page).getByLabel("Changes in Magnum").check();
+  await expect(outside.first()).toBeVisible();
+});
+
+test("the entries of a journal are filtered, and the address and the file have the filter", async ({ page }) => {
+  const cluster = await complete(page, unique("filtered"));
+  await page.goto(viewOf(cluster, "journal"));
+  await expect(entries(page).filter({ hasText: "Create the cluster" })).toHaveCount(1);
+  // with the keyboard
+  await expect(async () => {
+    await page.keyboard.press("/");
+    await expect(main(page).getByLabel("Text")).toBeFocused({ timeout: 500 });
+  }).toPass();
+  await page.keyboard.type("create the");
+  await expect(entries(page)).toHaveCount(1);
+  await expect(page).toHaveURL(/text=create%20the/);
+  await expect(main(page).getByLabel("Text")).toBeFocused();
+  await isAccessible(page);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    main(page).getByRole("link", { name: "Download as JSON lines" }).click(),
+  ]);
+  const { readFileSync } = await import("node:fs");
+  const lines = readFileSync(await download.path(), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+  expect(lines.map(({ content }) => content.action)).toEqual(["create_cluster"]);
+  // another user opens the address
+  await page.reload();
+  await expect(main(page).getByLabel("Text")).toHaveValue("create the");
+  await expect(entries(page)).toHaveCount(1);
+  await main(page).getByLabel("User").fill("no such user");
+  await expect(main(page)).toContainText("No entries match the filter");
+  await main(page).getByRole("button", { name: "Clear the filter" }).click();
+  await expect(main(page).getByLabel("Text")).toHaveValue("");
+  await main(page).getByLabel("User").fill(tenant.member.name);
+  await expect(entries(page).filter({ hasText: "Create the cluster" })).toHaveCount(1);
+  await expect(entries(page).filter({ hasText: "First seen" })).toHaveCount(0);
+  // nothing was requested so long ago
+  await main(page).getByLabel("To (UTC)").fill("2020-01-01T00:00:00");
+  await expect(main(page)).toContainText("No entries match the filter");
 });
 
 test("the journal remains after the deletion, and can be downloaded", async ({ page }) => {

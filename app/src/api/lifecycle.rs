@@ -6,8 +6,8 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
-    UpgradeOptions, UpgradeSelection,
+    JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
+    ProgressUpdate, UpgradeOptions, UpgradeSelection,
 };
 use uuid::Uuid;
 
@@ -114,13 +114,19 @@ pub async fn get_api_server_configuration(
     super::answer(super::panel()?.api_server_configuration(cluster).await)
 }
 
-/// Returns the entries of a cluster's journal before a sequence number, the newest first.
+/// Returns the entries of a cluster's journal before a sequence number that match a filter, the newest first.
 #[server(prefix = "/api", endpoint = "managed_clusters/journal", input = Json, output = Json, client = PanelClient)]
 pub async fn get_cluster_journal(
     cluster: Uuid,
     before: Option<i64>,
+    filter: Option<JournalFilter>,
 ) -> Result<ClusterJournal, UiError> {
-    super::answer(super::panel()?.cluster_journal(cluster, before).await)
+    let filter = filter.unwrap_or_default();
+    super::answer(
+        super::panel()?
+            .cluster_journal(cluster, before, filter)
+            .await,
+    )
 }
 
 /// Returns what a cluster can be upgraded to; with a template, what the upgrade to it would do.

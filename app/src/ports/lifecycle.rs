@@ -5,8 +5,8 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
-    UpgradeOptions, UpgradeSelection,
+    JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
+    ProgressUpdate, UpgradeOptions, UpgradeSelection,
 };
 use uuid::Uuid;
 
@@ -83,11 +83,12 @@ pub trait Lifecycle {
         change: NodeGroupChange,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
-    /// Returns the entries of a cluster's journal before a sequence number, the newest first.
+    /// Returns the entries of a cluster's journal before a sequence number that match a filter, the newest first.
     async fn cluster_journal(
         &self,
         cluster: Uuid,
         before: Option<i64>,
+        filter: JournalFilter,
     ) -> Result<ClusterJournal, UiError>;
     /// Returns what the API server of a cluster needs, line by line.
     async fn api_server_configuration(

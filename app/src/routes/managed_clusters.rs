@@ -6,6 +6,7 @@
 //! `…/managed-clusters/<uuid>` one cluster, with its further pages in the query: `?view=delete`.
 //! `…/managed-clusters/templates` is the list of templates, with `?view=<uuid>` one of them.
 use super::{escaped, launchpad};
+use portico_domain::panel::lifecycle::JournalFilter;
 use uuid::Uuid;
 
 /// The segment of the form for a new cluster.
@@ -113,9 +114,26 @@ pub fn list(project: &str) -> String {
     format!("{}/managed-clusters", launchpad(project))
 }
 
-/// Returns the address of the journal of a cluster as a file.
-pub fn journal_file(project: &str, cluster: Uuid) -> String {
-    format!("{}/{cluster}/journal.jsonl", list(project))
+/// Returns the address of the entries of a cluster's journal that match a filter.
+pub fn journal(project: &str, cluster: Uuid, filter: &JournalFilter) -> String {
+    let page = ManagedClustersPage::Journal(cluster).address(project);
+    let parameters = parameters(filter).map(|one| format!("&{one}"));
+    format!("{page}{}", parameters.collect::<String>())
+}
+
+/// Returns the address of the same entries as a file.
+pub fn journal_file(project: &str, cluster: Uuid, filter: &JournalFilter) -> String {
+    let file = format!("{}/{cluster}/journal.jsonl", list(project));
+    let parameters: Vec<String> = parameters(filter).collect();
+    if parameters.is_empty() {
+        return file;
+    }
+    format!("{file}?{}", parameters.join("&"))
+}
+
+fn parameters(filter: &JournalFilter) -> impl Iterator<Item = String> {
+    let all = filter.parameters().into_iter();
+    all.map(|(name, value)| format!("{name}={}", escaped(&value)))
 }
 
 /// Returns the address of the form that continues an attempt to create a cluster.
@@ -185,6 +203,27 @@ mod tests {
         assert_eq!(
             continuation("p1", Uuid::nil(), "a&b"),
             "/projects/p1/managed-clusters/create?attempt=00000000-0000-0000-0000-000000000000&name=a%26b"
+        );
+    }
+
+    #[test]
+    fn the_address_of_a_journal_holds_its_filter() {
+        let id = Uuid::from_u128(7);
+        let mut filter = JournalFilter::default();
+        let page = journal("p1", id, &filter);
+        assert_eq!(page, ManagedClustersPage::Journal(id).address("p1"));
+        assert!(journal_file("p1", id, &filter).ends_with("/journal.jsonl"));
+        filter.text = "a & b".to_owned();
+        filter.since = Some(7);
+        let page = journal("p1", id, &filter);
+        assert!(
+            page.ends_with("?view=journal&text=a%20%26%20b&since=7"),
+            "{page}"
+        );
+        let file = journal_file("p1", id, &filter);
+        assert!(
+            file.ends_with("/journal.jsonl?text=a%20%26%20b&since=7"),
+            "{file}"
         );
     }
 }

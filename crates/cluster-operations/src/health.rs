@@ -64,7 +64,8 @@ pub fn parts(reasons: &BTreeMap<String, String>) -> Vec<Part> {
     parts
 }
 
-fn part(part: &str, text: &str) -> Part {
+/// Returns what Magnum reports about one part.
+pub fn part(part: &str, text: &str) -> Part {
     let is_good = is_good(text);
     let (name, words) = match (part, part.strip_suffix(".Ready")) {
         ("api", _) => ("API server", text),

@@ -13,6 +13,7 @@ pub mod inside;
 pub mod items;
 pub mod mapping;
 pub mod nodes;
+pub mod observation;
 pub mod settling;
 pub mod steps;
 pub mod target;

@@ -1,10 +1,15 @@
 //! The journals of managed clusters (ADR 0025); on a SQL database only.
+mod check;
+
+pub use check::{JournalCheck, JournalFault, JournalMarks, check_journal};
+
 use crate::error::StoreError;
 use async_trait::async_trait;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
+use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
@@ -37,6 +42,22 @@ pub trait ClusterJournal: Send + Sync {
         entry: &NewJournalEntry,
         now: Timestamp,
     ) -> Result<JournalHead, StoreError>;
+
+    /// Returns the newest entry of a journal as its writers have recorded it; `None`: there is no journal.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn head(&self, key: &JournalKey) -> Result<Option<JournalHead>, StoreError>;
+
+    /// Returns journals after one, in a fixed order.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn journals(
+        &self,
+        after: Option<&JournalKey>,
+        limit: u32,
+    ) -> Result<Vec<JournalKey>, StoreError>;
 
     /// Returns the last observation of a cluster, as JSON.
     ///
@@ -74,11 +95,58 @@ pub trait ClusterJournal: Send + Sync {
         now: Timestamp,
     ) -> Result<u32, StoreError>;
 
-    /// Returns the IDs of the events that were recorded last, the newest first.
+    /// Returns the IDs of the events of a source that were recorded last, the newest first.
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
-    async fn last_events(&self, key: &JournalKey, limit: u32) -> Result<Vec<String>, StoreError>;
+    async fn last_events(
+        &self,
+        key: &JournalKey,
+        source: JournalSource,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError>;
+
+    /// Returns how many events of a source were recorded from a time on.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn count_events(
+        &self,
+        key: &JournalKey,
+        source: JournalSource,
+        since: Timestamp,
+    ) -> Result<u32, StoreError>;
+
+    /// Returns the nodes of a cluster at the last look, as JSON.
+    ///
+    /// # Errors
+    /// If the store cannot be reached or its answer cannot be read.
+    async fn last_nodes(&self, key: &JournalKey) -> Result<Option<LastObservation>, StoreError>;
+
+    /// Does the same as [`ClusterJournal::observe`] with the nodes, which have a revision of their own.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::append`].
+    async fn observe_nodes(
+        &self,
+        key: &JournalKey,
+        expected: i64,
+        nodes: &str,
+        events: &[NewJournalEvent],
+        now: Timestamp,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns events of a source with a sequence number lower than `before`, the newest first.
+    ///
+    /// # Errors
+    /// Those of [`ClusterJournal::list`].
+    async fn list_events(
+        &self,
+        key: &JournalKey,
+        source: JournalSource,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError>;
 
     /// Returns entries with a sequence number lower than `before`, the newest first.
     ///
@@ -120,6 +188,8 @@ pub enum JournalSource {
     Observation,
     /// An event of the cluster's stack in Heat.
     Heat,
+    /// What happened to a node, as Kubernetes reports it.
+    Kubernetes,
 }
 
 impl JournalSource {
@@ -129,6 +199,7 @@ impl JournalSource {
             Self::Request => "request",
             Self::Observation => "observation",
             Self::Heat => "heat",
+            Self::Kubernetes => "kubernetes",
         }
     }
 }
@@ -137,10 +208,15 @@ impl FromStr for JournalSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Request, Self::Observation, Self::Heat]
-            .into_iter()
-            .find(|source| source.as_str() == text)
-            .ok_or_else(|| format!("unknown source {text}"))
+        [
+            Self::Request,
+            Self::Observation,
+            Self::Heat,
+            Self::Kubernetes,
+        ]
+        .into_iter()
+        .find(|source| source.as_str() == text)
+        .ok_or_else(|| format!("unknown source {text}"))
     }
 }
 
@@ -191,6 +267,29 @@ pub struct JournalHead {
     pub hash: String,
 }
 
+impl FromStr for JournalHead {
+    type Err = String;
+
+    /// Reads what the audit log has of an entry, such as `12:uW0l…`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once(':').and_then(|(sequence, hash)| {
+            let sequence = sequence.parse().ok().filter(|sequence| *sequence > 0)?;
+            Some((sequence, Some(hash).filter(|hash| !hash.is_empty())?))
+        });
+        let (sequence, hash) = parts.ok_or_else(|| format!("not an entry of a journal: {text}"))?;
+        Ok(Self {
+            sequence,
+            hash: hash.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for JournalHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.sequence, self.hash)
+    }
+}
+
 /// The observation that the next one is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastObservation {
@@ -230,46 +329,4 @@ pub(crate) fn digest(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hash_of_an_entry_covers_every_field_and_its_place() {
-        let key = JournalKey {
-            project_id: "acme".to_owned(),
-            cluster: Uuid::from_u128(1),
-        };
-        let entry = NewJournalEntry {
-            source: JournalSource::Request,
-            content: "{}".to_owned(),
-        };
-        let hash = digest("x", &key, 1, 7, &entry);
-        let other_key = JournalKey {
-            project_id: "globex".to_owned(),
-            ..key.clone()
-        };
-        let other_cluster = JournalKey {
-            cluster: Uuid::from_u128(2),
-            ..key.clone()
-        };
-        let other_source = NewJournalEntry {
-            source: JournalSource::Observation,
-            ..entry.clone()
-        };
-        let other_content = NewJournalEntry {
-            content: "[]".to_owned(),
-            ..entry.clone()
-        };
-        for changed in [
-            digest("y", &key, 1, 7, &entry),
-            digest("x", &other_key, 1, 7, &entry),
-            digest("x", &other_cluster, 1, 7, &entry),
-            digest("x", &key, 2, 7, &entry),
-            digest("x", &key, 1, 8, &entry),
-            digest("x", &key, 1, 7, &other_source),
-            digest("x", &key, 1, 7, &other_content),
-        ] {
-            assert_ne!(hash, changed);
-        }
-    }
-}
+mod tests;

@@ -68,8 +68,9 @@ pub use browser_sessions::{
 pub use cause::StoreCause;
 pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use cluster_journal::{
-    ClusterJournal, JournalEntry, JournalHead, JournalKey, JournalSource, LastObservation,
-    MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry, NewJournalEvent,
+    ClusterJournal, JournalCheck, JournalEntry, JournalFault, JournalHead, JournalKey,
+    JournalMarks, JournalSource, LastObservation, MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES,
+    NewJournalEntry, NewJournalEvent, check_journal,
 };
 pub use cluster_protections::{ClusterProtection, ClusterProtections, ProtectedCluster};
 pub use config::StoreConfig;

@@ -1,4 +1,6 @@
 //! `portico audit`: reads and verifies the audit log on the store itself.
+mod journals;
+
 use super::error::CliError;
 use super::migrate::open_store;
 use super::print_for_people;
@@ -81,10 +83,11 @@ pub(super) struct ListArgs {
 ///
 /// Each entry has a hash over the entry before it, sealed with the store's keys. An entry that was
 /// altered, removed, moved or inserted breaks the chain. The head that is printed proves later, by
-/// --expect, that nothing up to it was removed since: keep it somewhere else.
+/// --expect, that nothing up to it was removed since: keep it somewhere else. The journals of managed
+/// clusters are verified too, and compared with their entries that the audit log names.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Exits with 0 when the chain is whole and with 1 when it is broken.
+Exits with 0 when the chain and all journals are whole and with 1 when one is broken.
 
 Examples:
   portico --config portico.toml audit verify
@@ -107,8 +110,15 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
             let report = store.audit().verify(arguments.expect.as_ref()).await;
             let report = report.context("verify the audit log")?;
             print_for_people(&summary(&report))?;
+            let journals = journals::check(&store).await;
+            let journals = journals.context("verify the journals of clusters")?;
+            if let Some(journals) = &journals {
+                print_for_people(&journals.summary())?;
+            }
             store.close().await;
-            return broken(&report);
+            broken(&report)?;
+            let failure = journals.and_then(|journals| journals.failure());
+            return failure.map_or(Ok(()), |failure| Err(CliError::Other(anyhow!(failure))));
         }
     }
     store.close().await;

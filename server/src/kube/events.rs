@@ -88,8 +88,21 @@ pub async fn of_object(
 /// Maximum number of events of nodes.
 const MAX_NODE_EVENTS: &str = "200";
 
-/// Returns the events about the nodes of the cluster, each with the name of its node, newest first.
-pub async fn of_nodes(api: &Api) -> Result<Vec<(String, EventRow)>, KubeError> {
+/// An event about a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NodeEventRow {
+    /// Of the event.
+    pub uid: String,
+    /// The name of the node.
+    pub node: String,
+    pub event: EventRow,
+}
+
+/// Returns the events about the nodes of the cluster, newest first.
+///
+/// # Errors
+/// If the API server does not answer, or refuses.
+pub async fn of_nodes(api: &Api) -> Result<Vec<NodeEventRow>, KubeError> {
     let path = path::with_query(
         &path::collection(&ResourceRef::core("events"), Some("default"))?,
         &[
@@ -101,9 +114,13 @@ pub async fn of_nodes(api: &Api) -> Result<Vec<(String, EventRow)>, KubeError> {
         .map_err(|error| KubeError::Protocol(error.to_string()))?;
     let events = list.items.into_iter();
     let mut rows: Vec<_> = events
-        .map(|event| (event.involved_object.name.clone(), row(event)))
+        .map(|event| NodeEventRow {
+            uid: event.metadata.uid.clone(),
+            node: event.involved_object.name.clone(),
+            event: row(event),
+        })
         .collect();
-    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.last_seen));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.event.last_seen));
     Ok(rows)
 }
 

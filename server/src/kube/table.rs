@@ -55,7 +55,7 @@ struct RawRow {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meta {
-    uid: String,
+    pub uid: String,
     name: String,
     pub namespace: Option<String>,
     resource_version: String,

@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use portico_domain::panel::System;
+use portico_domain::panel::{System, lifecycle::JournalFilter};
 use serde::Deserialize;
 use std::sync::Arc;
 use tower::ServiceExt as _;
@@ -44,10 +44,29 @@ pub async fn kubeconfig(
 }
 
 /// Which entries of a journal are wanted.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub struct JournalQuery {
     /// Only those with a higher sequence number.
     after: Option<i64>,
+    /// Only those that match: the parameters of the page's address.
+    hide: Option<String>,
+    user: Option<String>,
+    text: Option<String>,
+    since: Option<String>,
+    until: Option<String>,
+}
+
+impl JournalQuery {
+    fn filter(&self) -> JournalFilter {
+        JournalFilter::from_parameters(|name| match name {
+            "hide" => self.hide.clone(),
+            "user" => self.user.clone(),
+            "text" => self.text.clone(),
+            "since" => self.since.clone(),
+            "until" => self.until.clone(),
+            _ => None,
+        })
+    }
 }
 
 /// Returns the journal of a managed cluster as JSON lines.
@@ -57,7 +76,8 @@ pub async fn journal(
     Query(query): Query<JournalQuery>,
     caller: Caller,
 ) -> Response {
-    match lifecycle::export_journal(&services, &caller, cluster, query.after).await {
+    let (after, filter) = (query.after, query.filter());
+    match lifecycle::export_journal(&services, &caller, cluster, after, &filter).await {
         Ok(text) => {
             let name = format!("attachment; filename=\"journal-{cluster}.jsonl\"");
             let kind = "application/jsonl".to_owned();

@@ -1,7 +1,9 @@
 //! `portico audit`: what an operator reads, follows and verifies on the store itself.
 use base64::Engine as _;
 use jiff::Timestamp;
-use portico_store::{KeyRing, NewAuditEvent, Outcome, Store};
+use portico_store::{
+    JournalKey, JournalSource, KeyRing, NewAuditEvent, NewJournalEntry, Outcome, Store,
+};
 use secrecy::SecretString;
 use serde_json::Value;
 use sqlx::{AnyConnection, Connection as _, Executor as _};
@@ -261,4 +263,66 @@ async fn finding_o5_verify_reports_the_first_break() {
         "{error}"
     );
     assert!(text.starts_with("Entries verified: 1\n"), "{text}");
+}
+
+#[tokio::test]
+async fn audit_verify_finds_a_journal_of_a_cluster_that_was_cut_or_changed() {
+    sqlx::any::install_default_drivers();
+    let place = Place::new().await;
+    let key = JournalKey {
+        project_id: "p1".to_owned(),
+        cluster: CLUSTER.parse().unwrap(),
+    };
+    let journal = place.store.cluster_journal();
+    for number in 1..=4 {
+        let entry = NewJournalEntry {
+            source: JournalSource::Observation,
+            content: format!("{{\"status\": \"{number}\"}}"),
+        };
+        let head = journal
+            .append(&key, &entry, Timestamp::now())
+            .await
+            .unwrap();
+        if number % 2 == 0 {
+            let event = NewAuditEvent {
+                project_id: Some("p1".to_owned()),
+                cluster_id: Some(CLUSTER.to_owned()),
+                detail: serde_json::json!({ "journal": head.to_string() }),
+                ..NewAuditEvent::new("panel.resize_node_group", Outcome::Succeeded)
+            };
+            let appended = place.store.audit().append(&event, Timestamp::now()).await;
+            appended.unwrap();
+        }
+    }
+    let (code, text, error) = place.audit(&["verify"]);
+    assert_eq!(code, Some(0), "{error}");
+    let line = "Journals of clusters verified: 1, with 4 entries, of which the audit log names 2";
+    assert!(text.contains(line), "{text}");
+    for (statement, expected) in [
+        (
+            "UPDATE cluster_journal_entries SET content = '{}' WHERE sequence = 3",
+            "entry 3 or the one before it was changed",
+        ),
+        (
+            "DELETE FROM cluster_journal_entries WHERE sequence > 2",
+            "the newest entries, up to 4, were removed",
+        ),
+        (
+            "UPDATE cluster_journal_heads SET sequence = 2, hash =
+             (SELECT hash FROM cluster_journal_entries WHERE sequence = 2)",
+            "the newest entries, up to 4, were removed",
+        ),
+        (
+            "DELETE FROM cluster_journal_heads",
+            "there is no journal, but the audit log names its entry 4",
+        ),
+    ] {
+        let mut connection = AnyConnection::connect(&place.url()).await.unwrap();
+        connection.execute(statement).await.unwrap();
+        connection.close().await.unwrap();
+        let (code, _, error) = place.audit(&["verify"]);
+        assert_eq!(code, Some(1), "{statement}: {error}");
+        assert!(error.contains(expected), "{error}");
+        assert!(error.contains(CLUSTER), "{error}");
+    }
 }

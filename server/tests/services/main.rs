@@ -29,6 +29,7 @@ mod lists;
 mod logs;
 mod manifests;
 mod namespaces;
+mod node_journal;
 mod objects;
 mod own_cloud;
 mod own_namespace;

@@ -1,4 +1,6 @@
 //! The journal of a cluster: what was requested through Portico, and what was observed.
+mod filter;
+
 use super::{cluster_crumb, list_crumb, view_change::use_view_shown};
 use crate::{
     api::lifecycle::get_cluster_journal,
@@ -13,8 +15,11 @@ use crate::{
         icons,
     },
 };
+use filter::use_filter;
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{ClusterJournal, JournalRow, JournalSource};
+use portico_domain::panel::lifecycle::{
+    ClusterJournal, JournalAgreement, JournalFilter, JournalRow,
+};
 use std::{collections::HashSet, time::Duration};
 use uuid::Uuid;
 
@@ -28,12 +33,18 @@ pub fn Journal(cluster: Uuid) -> impl IntoView {
     let project = session.project.get_untracked();
     let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(ManagedClustersPage::Journal(cluster), TITLE.to_owned());
+    let filter = use_filter(cluster);
+    let is_paused = RwSignal::new(false);
     let data = Resource::new(
-        move || session.project.get(),
-        move |_| get_cluster_journal(cluster, None),
+        move || (session.project.get(), filter.value.get()),
+        move |(_, filter)| get_cluster_journal(cluster, None, Some(filter)),
     );
     let retry = Callback::new(move |()| data.refetch());
-    let file = managed_clusters::journal_file(&project, cluster);
+    let of_file = project.clone();
+    let file = move || {
+        let filter = filter.value.get();
+        managed_clusters::journal_file(&of_file, cluster, &filter)
+    };
     let actions = view! {
         <a class="btn" href=file rel="external" download>
             <Icon icon=icons::DOWNLOAD />
@@ -46,20 +57,25 @@ pub fn Journal(cluster: Uuid) -> impl IntoView {
             title=TITLE
             crumbs
             actions
-            lede="Requests through Portico, every difference that was observed in Magnum, and the events of \
-                  the cluster's stack in Heat, if it has one. The journal remains when the cluster is deleted."
+            lede="Requests through Portico, every difference that was observed in Magnum, what happened to nodes, and \
+                  the events of the cluster's stack in Heat, if it has one. The journal remains when the cluster is \
+                  deleted."
         />
-        <Suspense fallback=|| view! { <SkeletonTable /> }>
+        {filter.bar(is_paused)}
+        <Transition fallback=|| view! { <SkeletonTable /> }>
             {move || Suspend::new(async move {
                 match data.await {
-                    Ok(journal) => view! { <Shown cluster journal /> }.into_any(),
+                    Ok(journal) => {
+                        let filter = filter.value.get_untracked();
+                        view! { <Shown cluster journal filter is_paused /> }.into_any()
+                    }
                     Err(error) => view! {
-                        <div class="card"><ErrorState error retry /></div>
+                        <div class="card mt-4"><ErrorState error retry /></div>
                     }
                     .into_any(),
                 }
             })}
-        </Suspense>
+        </Transition>
     }
     .into_any()
 }
@@ -70,9 +86,11 @@ struct Entries {
     cluster: Uuid,
     rows: RwSignal<Vec<JournalRow>>,
     older: RwSignal<Option<i64>>,
+    has_older_pages: StoredValue<bool>,
     gaps: RwSignal<Vec<String>>,
     changed: RwSignal<Option<String>>,
-    hidden: RwSignal<HashSet<JournalSource>>,
+    agreement: RwSignal<Option<JournalAgreement>>,
+    filter: StoredValue<JournalFilter>,
     is_paused: RwSignal<bool>,
     is_reading: RwSignal<bool>,
     /// Why new entries could not be read; they are read again.
@@ -82,34 +100,35 @@ struct Entries {
 }
 
 #[component]
-fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
+fn Shown(
+    cluster: Uuid,
+    journal: ClusterJournal,
+    filter: JournalFilter,
+    is_paused: RwSignal<bool>,
+) -> impl IntoView {
     let entries = Entries {
         cluster,
         rows: RwSignal::new(journal.rows),
         older: RwSignal::new(journal.older),
+        has_older_pages: StoredValue::new(false),
         gaps: RwSignal::new(journal.gaps),
         changed: RwSignal::new(journal.changed),
-        hidden: RwSignal::default(),
-        is_paused: RwSignal::new(false),
+        agreement: RwSignal::new(journal.agreement),
+        filter: StoredValue::new(filter),
+        is_paused,
         is_reading: RwSignal::new(false),
         outdated: RwSignal::new(None),
         failure: RwSignal::new(None),
     };
     use_poll(INTERVAL, move || entries.refresh());
-    let shown = Memo::new(move |_| {
-        let hidden = entries.hidden.get();
-        entries.rows.with(|rows| {
-            rows.iter()
-                .filter(|row| !hidden.contains(&row.source))
-                .cloned()
-                .collect::<Vec<_>>()
-        })
-    });
+    let is_empty = Memo::new(move |_| entries.rows.with(Vec::is_empty));
     view! {
         {move || entries.changed.get().map(|text| view! {
-            <div class="mb-4"><Banner tone=Tone::Bad>{text}</Banner></div>
+            <div class="mt-4"><Banner tone=Tone::Bad>{text}</Banner></div>
         })}
-        {tools(entries)}
+        {move || entries.agreement.get().filter(|found| !found.agrees).map(|found| view! {
+            <div class="mt-4" data-part="disagreement"><Banner tone=Tone::Bad>{found.text}</Banner></div>
+        })}
         {move || entries.outdated.get().map(|reason| view! {
             <div class="mt-4" data-part="outdated">
                 <Banner tone=Tone::Warn>"The journal could not refresh; retrying. "{reason}</Banner>
@@ -117,13 +136,16 @@ fn Shown(cluster: Uuid, journal: ClusterJournal) -> impl IntoView {
         })}
         <div class="mt-4">
             <Card title="Entries">
-                {move || if shown.with(Vec::is_empty) { empty(entries) } else { list(shown) }}
+                {move || if is_empty.get() { empty(entries) } else { list(entries.rows) }}
             </Card>
         </div>
         {move || entries.failure.get().map(|error| view! {
             <div class="mt-4"><InlineError error /></div>
         })}
         {older(entries)}
+        {move || entries.agreement.get().filter(|found| found.agrees).map(|found| view! {
+            <p class="text-muted mt-2" data-part="agreement">{found.text}</p>
+        })}
         {move || entries.gaps.get().into_iter().map(|gap| view! {
             <p class="text-muted mt-2">{gap}</p>
         }).collect_view()}
@@ -143,7 +165,8 @@ impl Entries {
     /// Reads the newest entries, or those before a sequence number.
     fn read(self, before: Option<i64>) {
         self.is_reading.set(true);
-        let asked = get_cluster_journal(self.cluster, before);
+        let filter = self.filter.get_value();
+        let asked = get_cluster_journal(self.cluster, before, Some(filter));
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             // the user may have left the page meanwhile
@@ -169,14 +192,17 @@ impl Entries {
         } else {
             let _ = self.outdated.try_set(None);
         }
-        let has_older_pages = self
-            .rows
-            .try_with_untracked(|rows| rows.len() > journal.rows.len());
-        if is_older || has_older_pages != Some(true) {
+        // once older entries were read, the newest ones do not tell where to go on
+        let has_older_pages = self.has_older_pages.try_get_value() == Some(true);
+        if is_older || !has_older_pages {
             let _ = self.older.try_set(journal.older);
+        }
+        if is_older {
+            self.has_older_pages.try_set_value(true);
         }
         if !is_older {
             let _ = self.gaps.try_set(journal.gaps);
+            let _ = self.agreement.try_set(journal.agreement);
         }
         if journal.changed.is_some() || !is_older {
             let _ = self.changed.try_set(journal.changed);
@@ -215,72 +241,25 @@ fn replaces(new: &JournalRow, row: &JournalRow) -> bool {
         && new.at >= row.at
 }
 
-/// Returns the choice of sources, and the button that pauses the updates.
-fn tools(entries: Entries) -> AnyView {
-    let choices = JournalSource::ALL.map(|source| {
-        view! {
-            <label class="check">
-                <input
-                    type="checkbox"
-                    prop:checked=move || entries.hidden.with(|hidden| !hidden.contains(&source))
-                    on:change=move |event| {
-                        let is_shown = event_target_checked(&event);
-                        entries.hidden.update(|hidden| {
-                            if is_shown {
-                                hidden.remove(&source);
-                            } else {
-                                hidden.insert(source);
-                            }
-                        });
-                    }
-                />
-                {source.words()}
-            </label>
-        }
-    });
-    let label = Signal::derive(move || {
-        let words = if entries.is_paused.get() {
-            "Resume updates"
-        } else {
-            "Pause updates"
-        };
-        words.to_owned()
-    });
-    view! {
-        <div class="flex flex-wrap items-center gap-4">
-            <fieldset class="flex flex-wrap items-center gap-3">
-                <legend class="visually-hidden">"Shown entries"</legend>
-                {choices.into_iter().collect_view()}
-            </fieldset>
-            <Button
-                label
-                small=true
-                on_click=Callback::new(move |_| entries.is_paused.update(|paused| *paused = !*paused))
-            />
-        </div>
-    }
-    .into_any()
-}
-
 fn empty(entries: Entries) -> AnyView {
-    let (title, text) = if entries.rows.with_untracked(Vec::is_empty) {
+    let (title, text) = if entries.filter.with_value(JournalFilter::is_empty) {
         (
             "No entries yet",
             "The journal begins when the cluster is first shown in Portico.",
         )
     } else {
         (
-            "No entries of these sources",
-            "Choose other sources above to see the others.",
+            "No entries match the filter",
+            "Change the filter above, or look among older entries if there are any.",
         )
     };
     view! { <StateMessage icon=icons::INFO title text state="empty" /> }.into_any()
 }
 
-fn list(shown: Memo<Vec<JournalRow>>) -> AnyView {
+fn list(rows: RwSignal<Vec<JournalRow>>) -> AnyView {
     view! {
         <ol class="rows" aria-label="Entries, the newest first">
-            <For each=move || shown.get() key=|row| (row.id.clone(), row.status.clone()) let:row>
+            <For each=move || rows.get() key=|row| (row.id.clone(), row.status.clone()) let:row>
                 {entry(row)}
             </For>
         </ol>
@@ -338,7 +317,7 @@ fn older(entries: Entries) -> AnyView {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use portico_domain::panel::Health;
+    use portico_domain::panel::{Health, lifecycle::JournalSource};
 
     fn row(id: &str, at: i64, status: &str) -> JournalRow {
         JournalRow {
@@ -349,6 +328,7 @@ mod tests {
             title: String::new(),
             lines: Vec::new(),
             by: String::new(),
+            user: None,
             is_outside: false,
             reason: None,
             status: status.to_owned(),

@@ -106,6 +106,31 @@ async fn a_change_by_the_session_of_a_gateway_is_in_the_journal() {
 }
 
 #[tokio::test]
+async fn case_43_a_certificate_by_a_session_is_in_the_journal_and_in_the_audit_log() {
+    Tenant::run(|tenant| async move {
+        let mut panel = Panel::sign_in(&tenant).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let name = tenant.name("audited");
+        let uuid = tenant.make_complete(&name, FULL, &[]).await.uuid;
+        let path = person.write("place", "").unwrap();
+        let path = path.with_file_name("admin.kubeconfig");
+        let out = path.to_str().unwrap();
+        let words = ["kubeconfig", &name, "--certificate", "--out", out, "--yes"];
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let events = cluster(&person, &["events", &name, "--source", "request"]).await;
+        assert!(events.out.contains("sign certificate"), "{}", events.out);
+        assert!(events.out.contains(&tenant.member.name), "{}", events.out);
+        let activity = panel.activity().await;
+        assert!(activity.contains("panel.sign_certificate"), "{activity}");
+        // the entry of the audit log names that of the journal
+        let agreement = panel.journal(uuid).await.agreement.unwrap();
+        assert!(agreement.agrees, "{agreement:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn case_53_a_session_does_not_delete_a_protected_cluster() {
     Tenant::run(|tenant| async move {
         let mut panel = Panel::sign_in(&tenant).await;

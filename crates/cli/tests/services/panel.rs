@@ -110,11 +110,22 @@ impl Panel {
         assert_eq!(set["protected"].is_object(), is_on, "{set}");
     }
 
+    /// Looks at a cluster, so that it is followed.
+    pub async fn look(&mut self, cluster: Uuid) {
+        self.call("progress", &json!({"cluster": cluster, "version": null}))
+            .await;
+    }
+
     /// Returns the first page of a cluster's journal.
     pub async fn journal(&mut self, cluster: Uuid) -> ClusterJournal {
         let body = json!({"cluster": cluster, "before": null});
         let journal = self.call("journal", &body).await;
         serde_json::from_str(&journal).unwrap()
+    }
+
+    /// Returns the page with the entries of the audit log about the member.
+    pub async fn activity(&mut self) -> String {
+        self.page("/oauth2/audit").await
     }
 
     /// Approves the command line that waits with a code.

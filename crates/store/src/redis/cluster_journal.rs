@@ -1,8 +1,8 @@
 //! The journals of managed clusters: not on Redis. They must outlive an eviction or a lost server.
 use super::RedisStore;
 use crate::cluster_journal::{
-    ClusterJournal, JournalEntry, JournalHead, JournalKey, LastObservation, NewJournalEntry,
-    NewJournalEvent,
+    ClusterJournal, JournalEntry, JournalHead, JournalKey, JournalSource, LastObservation,
+    NewJournalEntry, NewJournalEvent,
 };
 use crate::error::StoreError;
 use async_trait::async_trait;
@@ -20,6 +20,18 @@ impl ClusterJournal for RedisStore {
         _: &NewJournalEntry,
         _: Timestamp,
     ) -> Result<JournalHead, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn head(&self, _: &JournalKey) -> Result<Option<JournalHead>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn journals(
+        &self,
+        _: Option<&JournalKey>,
+        _: u32,
+    ) -> Result<Vec<JournalKey>, StoreError> {
         Err(NEEDS_SQL)
     }
 
@@ -50,7 +62,46 @@ impl ClusterJournal for RedisStore {
         Err(NEEDS_SQL)
     }
 
-    async fn last_events(&self, _: &JournalKey, _: u32) -> Result<Vec<String>, StoreError> {
+    async fn last_events(
+        &self,
+        _: &JournalKey,
+        _: JournalSource,
+        _: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn count_events(
+        &self,
+        _: &JournalKey,
+        _: JournalSource,
+        _: Timestamp,
+    ) -> Result<u32, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn last_nodes(&self, _: &JournalKey) -> Result<Option<LastObservation>, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn observe_nodes(
+        &self,
+        _: &JournalKey,
+        _: i64,
+        _: &str,
+        _: &[NewJournalEvent],
+        _: Timestamp,
+    ) -> Result<bool, StoreError> {
+        Err(NEEDS_SQL)
+    }
+
+    async fn list_events(
+        &self,
+        _: &JournalKey,
+        _: JournalSource,
+        _: Option<i64>,
+        _: u32,
+    ) -> Result<Vec<JournalEntry>, StoreError> {
         Err(NEEDS_SQL)
     }
 

@@ -346,7 +346,16 @@ async fn journals_of_clusters_need_a_sql_database() {
     assert!(journal.list(&key(1), None, 10).await.is_err());
     let appended = journal.append_events(&key(1), &[event("a")], now).await;
     assert!(appended.is_err());
-    assert!(journal.last_events(&key(1), 10).await.is_err());
+    let heat = portico_store::JournalSource::Heat;
+    assert!(journal.last_events(&key(1), heat, 10).await.is_err());
+    assert!(journal.count_events(&key(1), heat, now).await.is_err());
+    let events = journal.list_events(&key(1), heat, None, 10).await;
+    assert!(events.is_err());
+    assert!(journal.last_nodes(&key(1)).await.is_err());
+    assert!(journal.head(&key(1)).await.is_err());
+    assert!(journal.journals(None, 10).await.is_err());
+    let observed = journal.observe_nodes(&key(1), 0, "{}", &[], now).await;
+    assert!(observed.is_err());
     let others = journal.list_without_events(&key(1), None, 10).await;
     assert!(others.is_err());
 }

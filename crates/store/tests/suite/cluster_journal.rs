@@ -154,13 +154,81 @@ pub async fn an_event_that_several_replicas_read_is_recorded_once(database: &Dat
         previous.clone_from(&entry.hash);
     }
     assert_eq!(entries.len(), 5);
-    let last = journal.last_events(&key(1), 2).await.unwrap();
+    let last = journal
+        .last_events(&key(1), JournalSource::Heat, 2)
+        .await
+        .unwrap();
     assert_eq!(last, ["c", "b"]);
     let others = journal.list_without_events(&key(1), None, 10).await;
     let others: Vec<_> = others.unwrap().into_iter().map(|one| one.content).collect();
     assert_eq!(others, ["2", "1"]);
     let older = journal.list_without_events(&key(1), Some(5), 10).await;
     assert_eq!(older.unwrap().len(), 1);
+}
+
+pub async fn of_two_replicas_one_records_what_happened_to_nodes(database: &Database) {
+    let journal = database.store.cluster_journal();
+    assert_eq!(journal.last_nodes(&key(1)).await.unwrap(), None);
+    let of_node = |id: &str| NewJournalEvent {
+        id: id.to_owned(),
+        entry: NewJournalEntry {
+            source: JournalSource::Kubernetes,
+            ..request(id)
+        },
+    };
+    journal.observe(&key(1), 0, "a", None, at(0)).await.unwrap();
+    let joined = [of_node("node-1"), of_node("node-2")];
+    let other = database.with_keys(&[1]).await;
+    let (key_of_both, of_other) = (key(1), other.cluster_journal());
+    let (one, two) = futures::join!(
+        journal.observe_nodes(&key_of_both, 0, "two nodes", &joined, at(5)),
+        of_other.observe_nodes(&key_of_both, 0, "two nodes", &joined, at(5)),
+    );
+    assert_ne!(one.unwrap(), two.unwrap());
+    let last = journal.last_nodes(&key(1)).await.unwrap().unwrap();
+    assert_eq!((last.content.as_str(), last.revision), ("two nodes", 1));
+    assert_eq!(last.observed_at, at(5));
+    // the cluster has an observation and a revision of its own
+    let cluster = journal.last_observation(&key(1)).await.unwrap().unwrap();
+    assert_eq!((cluster.content.as_str(), cluster.revision), ("a", 1));
+    journal.append(&key(1), &request("r"), at(6)).await.unwrap();
+    journal
+        .append_events(&key(1), &[event("h")], at(7))
+        .await
+        .unwrap();
+    journal
+        .append_events(&key(1), &[of_node("node-3")], at(8))
+        .await
+        .unwrap();
+    let kubernetes = JournalSource::Kubernetes;
+    let events = journal
+        .list_events(&key(1), kubernetes, None, 2)
+        .await
+        .unwrap();
+    let shown: Vec<_> = events
+        .iter()
+        .map(|one| (one.sequence, one.content.as_str()))
+        .collect();
+    assert_eq!(shown, [(5, "node-3"), (2, "node-2")]);
+    let older = journal
+        .list_events(&key(1), kubernetes, Some(2), 9)
+        .await
+        .unwrap();
+    assert_eq!(older.len(), 1);
+    for (since, count) in [(0, 3), (6, 1), (9, 0)] {
+        let counted = journal.count_events(&key(1), kubernetes, at(since)).await;
+        assert_eq!(counted.unwrap(), count);
+    }
+    let last = journal
+        .last_events(&key(1), JournalSource::Heat, 9)
+        .await
+        .unwrap();
+    assert_eq!(last, ["h"]);
+    let all = journal.list(&key(1), None, 10).await.unwrap();
+    assert!(
+        all.windows(2)
+            .all(|pair| pair[0].follows(&key(1), &pair[1].hash))
+    );
 }
 
 pub async fn an_entry_that_is_too_large_is_refused(database: &Database) {

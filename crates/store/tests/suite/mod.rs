@@ -5,6 +5,7 @@ pub mod browser_marks;
 pub mod browser_sessions;
 pub mod changes;
 pub mod cluster_journal;
+pub mod cluster_journal_check;
 pub mod cluster_protections;
 pub mod command_line;
 pub mod creation_attempts;
@@ -199,8 +200,12 @@ macro_rules! each_sql_test {
             cluster_journal: entries_appended_at_once_all_have_a_place
             cluster_journal: of_two_replicas_one_records_a_difference
             cluster_journal: an_event_that_several_replicas_read_is_recorded_once
+            cluster_journal: of_two_replicas_one_records_what_happened_to_nodes
             cluster_journal: an_entry_that_is_too_large_is_refused
             cluster_journal: a_journal_is_stored_for_400_days_after_its_last_entry
+            cluster_journal_check: a_journal_agrees_with_the_entries_that_the_audit_log_names
+            cluster_journal_check: a_journal_that_was_cut_at_its_end_is_found
+            cluster_journal_check: an_entry_of_a_journal_that_was_changed_or_removed_is_found
             cluster_protections: a_cluster_is_protected_until_the_protection_is_removed
             cluster_protections: a_protection_is_of_one_cluster_of_one_project
             creation_attempts: an_attempt_keeps_its_state_for_the_next_run

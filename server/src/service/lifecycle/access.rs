@@ -6,7 +6,7 @@ use super::{
     error,
     feeds::Feeds,
     inspector::Permission,
-    journal::{NamesByViewer, names_by_viewer},
+    journal::{Agreements, NamesByViewer, agreements, names_by_viewer},
     viewer::Viewer,
 };
 use crate::{
@@ -66,6 +66,8 @@ pub struct MagnumAccess {
     pub(super) own: KnownClusters,
     /// The names of templates in journals.
     pub(super) template_names: NamesByViewer,
+    /// Comparisons of journals with the audit log.
+    pub(super) agreements: Agreements,
     /// Whether users may see the nodes of clusters, by cluster, project, user and roles.
     pub(super) inspectable: Cache<(Uuid, String), Permission>,
     pub(super) keystone: keystone::Client,
@@ -108,6 +110,7 @@ impl MagnumAccess {
                 .build(),
             own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
             template_names: names_by_viewer(),
+            agreements: agreements(),
             inspectable: Cache::builder()
                 .max_capacity(MAX_CLUSTERS)
                 .time_to_live(PROBE_TTL)

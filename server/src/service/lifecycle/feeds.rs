@@ -11,7 +11,7 @@ use super::{
     attempts::Attempts,
     durations::Durations,
     inspector::Lender,
-    journal::{Journal, StackEvents},
+    journal::{Journal, NodeEvents, StackEvents},
     viewer::Viewer,
 };
 use feed::Feed;
@@ -41,6 +41,7 @@ struct Shared {
     durations: Durations,
     journal: Journal,
     stack_events: StackEvents,
+    node_events: NodeEvents,
     second: Duration,
 }
 
@@ -79,6 +80,7 @@ impl Feeds {
         Self {
             shared: Arc::new(Shared {
                 stack_events: StackEvents::new(clients.heat.clone(), journal.clone()),
+                node_events: NodeEvents::new(journal.clone()),
                 clients,
                 journal,
                 attempts,
@@ -134,6 +136,11 @@ impl Feeds {
     /// Returns the events of stacks, which are read into the journals.
     pub fn stack_events(&self) -> &StackEvents {
         &self.shared.stack_events
+    }
+
+    /// Returns what happens to nodes, which is read into the journals.
+    pub fn node_events(&self) -> &NodeEvents {
+        &self.shared.node_events
     }
 
     async fn feed(&self, viewer: &Viewer, cluster: Uuid) -> Arc<Feed> {

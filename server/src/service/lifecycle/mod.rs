@@ -61,7 +61,10 @@ pub use deletion::{delete, inventory, leftovers};
 pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use health::health;
-pub use journal::{Change, RequestOutcome, begin, export as export_journal, journal, record};
+pub use journal::{
+    Change, Journal, NodeEvents, RequestOutcome, begin, export as export_journal, follow_nodes,
+    journal, record,
+};
 pub use list::list;
 pub use node_groups::{
     change as change_node_group, node_groups, review as review_node_group, target_of, waiting,

@@ -69,14 +69,23 @@ pub fn health_tone(health: Option<&HealthStatus>) -> Health {
 
 /// Returns what Magnum reports about each part, the bad ones first.
 pub fn health_parts(reasons: &BTreeMap<String, String>) -> Vec<HealthPart> {
-    let parts = health::parts(reasons).into_iter();
-    parts
-        .map(|part| HealthPart {
-            name: part.name,
-            text: part.text,
-            is_good: part.is_good,
-        })
+    health::parts(reasons)
+        .into_iter()
+        .map(health_part_of)
         .collect()
+}
+
+/// Returns what Magnum reports about one part.
+pub fn health_part(part: &str, text: &str) -> HealthPart {
+    health_part_of(health::part(part, text))
+}
+
+fn health_part_of(part: health::Part) -> HealthPart {
+    HealthPart {
+        name: part.name,
+        text: part.text,
+        is_good: part.is_good,
+    }
 }
 
 /// Returns a driver in words, with what it means that it is not known.

@@ -22,9 +22,10 @@ use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
     ClusterJournal, CreationForm, CreationOptions, CreationOutcome, CreationReview,
     DeletionInventory, DeletionOptions, DeletionOutcome, DeletionRecord, EnrolmentOutcome,
-    Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups, ProgressUpdate,
-    UpgradeOptions, UpgradeSelection,
+    JournalFilter, Leftovers, ManagedClusters, NodeGroupChange, NodeGroupReview, NodeGroups,
+    ProgressUpdate, UpgradeOptions, UpgradeSelection,
 };
+use std::sync::Arc;
 use uuid::Uuid;
 
 #[async_trait]
@@ -97,6 +98,8 @@ impl Lifecycle for PanelService {
     ) -> Result<ProgressUpdate, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let version = version.as_deref();
+        let parts = (Arc::clone(services), Arc::clone(clusters));
+        lifecycle::follow_nodes(parts.0, parts.1, caller.clone(), cluster);
         self.ui(lifecycle::progress(services, clusters, caller, cluster, version).await)
     }
 
@@ -210,9 +213,11 @@ impl Lifecycle for PanelService {
         &self,
         cluster: Uuid,
         before: Option<i64>,
+        filter: JournalFilter,
     ) -> Result<ClusterJournal, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        self.ui(lifecycle::journal(services, clusters, caller, cluster, before).await)
+        let filter = filter.limited();
+        self.ui(lifecycle::journal(services, clusters, caller, cluster, before, &filter).await)
     }
 
     async fn api_server_configuration(

@@ -221,13 +221,13 @@ fn healing(healing: AutoHealing) -> AnyView {
     .into_any()
 }
 
-/// Returns the changes of Magnum's report, as Portico has observed them.
+/// Returns the changes of Magnum's report and of the nodes, as Portico has observed them.
 fn history(history: HealthHistory) -> AnyView {
     let is_empty = history.changes.is_empty() && history.gap.is_none();
     let changes = history.changes.into_iter().map(change).collect_view();
     view! {
         <div class="grid gap-2" data-part="health-history">
-            <p class="font-semibold">"Changes of Magnum's report"</p>
+            <p class="font-semibold">"History of health and nodes"</p>
             {history.gap.map(|gap| view! { <p class="text-muted">{gap}</p> })}
             {is_empty.then(|| view! {
                 <p class="text-muted">"Portico has observed none."</p>
@@ -239,13 +239,24 @@ fn history(history: HealthHistory) -> AnyView {
 }
 
 fn change(change: HealthChange) -> AnyView {
-    let text = format!("{} → {}", change.before, change.after);
+    let before = change.since.map(|since| {
+        format!(
+            "Between {} and {}: nothing was observed in this time.",
+            format::moment(since),
+            format::moment(change.at)
+        )
+    });
+    let lines = change.lines.into_iter().chain(before);
+    let lines = lines
+        .map(|line| view! { <span class="text-muted wrap-anywhere">{line}</span> })
+        .collect_view();
     view! {
-        <li>
+        <li class="grid gap-1">
             <span class="flex flex-wrap items-center gap-2">
-                <Status tone=Tone::from(change.health) text />
+                <Status tone=Tone::from(change.health) text=change.text />
                 <span class="text-muted"><Age at=Some(change.at) /> " ago"</span>
             </span>
+            {lines}
         </li>
     }
     .into_any()

@@ -20,7 +20,7 @@ mod workload;
 
 use crate::{
     context::use_session,
-    format,
+    format, moment,
     routes::{self, Tab},
     ui::{Banner, Choice, Tone},
 };
@@ -102,7 +102,7 @@ fn Logs(cluster: Uuid, object: ObjectView) -> impl IntoView {
     let pod = object.reference.name.clone();
     let query = Memo::new(move |_| {
         let since = url.with(|url| since::seconds(url.get_str("since")));
-        let until = url.with(|url| url.get_str("until").and_then(until::seconds));
+        let until = url.with(|url| url.get_str("until").and_then(moment::seconds));
         url.with(|url| LogQuery {
             namespace: namespace.clone(),
             pod: pod.clone(),

@@ -74,7 +74,7 @@ pub struct AutoHealing {
     pub note: String,
 }
 
-/// Changes of the health that Magnum reports, from the journal of the cluster.
+/// Changes of health and nodes, from the journal of the cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthHistory {
     /// The newest first.
@@ -83,14 +83,17 @@ pub struct HealthHistory {
     pub gap: Option<String>,
 }
 
-/// A change of the health that Magnum reports.
+/// A change of what Magnum reports about the health, or of the nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthChange {
-    /// When it was observed.
+    /// When it happened, or was observed.
     pub at: i64,
-    /// In words.
-    pub before: String,
-    pub after: String,
+    /// The beginning of the time in which it happened, if that is not known exactly.
+    pub since: Option<i64>,
+    /// In words, such as `Healthy → Unhealthy` or `Node n1 left`.
+    pub text: String,
+    /// Why, and of which nodes, each as a line.
+    pub lines: Vec<String>,
     /// Tone of what is reported since then.
     pub health: Health,
 }

@@ -11,8 +11,18 @@ pub struct ClusterJournal {
     pub older: Option<i64>,
     /// Which entries were changed after they were written, as a sentence.
     pub changed: Option<String>,
+    /// Whether it agrees with the audit log; `None`: not compared.
+    pub agreement: Option<JournalAgreement>,
     /// What could not be read, as sentences.
     pub gaps: Vec<String>,
+}
+
+/// What a comparison of the journal with the audit log has shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalAgreement {
+    pub agrees: bool,
+    /// As sentences.
+    pub text: String,
 }
 
 /// One entry.
@@ -31,6 +41,8 @@ pub struct JournalRow {
     pub lines: Vec<String>,
     /// Who did it, in words.
     pub by: String,
+    /// The name of the user who requested it, or what it follows from.
+    pub user: Option<String>,
     /// Whether it was requested by another client of Magnum.
     pub is_outside: bool,
     /// Why the user did it, in the user's words.
@@ -44,7 +56,7 @@ pub struct JournalRow {
 }
 
 /// Where an entry comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalSource {
     /// A request through Portico.
@@ -65,6 +77,16 @@ impl JournalSource {
         Self::Heat,
         Self::Kubernetes,
     ];
+
+    /// Returns the name in addresses and in files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Request => "request",
+            Self::Observation => "observation",
+            Self::Heat => "heat",
+            Self::Kubernetes => "kubernetes",
+        }
+    }
 
     /// Returns the source in words.
     pub fn words(self) -> &'static str {

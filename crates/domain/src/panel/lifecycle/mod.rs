@@ -14,6 +14,7 @@ mod failure;
 mod form;
 mod health;
 mod journal;
+mod journal_filter;
 mod node_groups;
 mod node_progress;
 mod nodes;
@@ -55,7 +56,8 @@ pub use health::{
     ApiServerProbe, AutoHealing, ClusterHealth, HealthChange, HealthHistory, HealthPart,
     ProbeResult, ReportedHealth,
 };
-pub use journal::{ClusterJournal, JournalRow, JournalSource};
+pub use journal::{ClusterJournal, JournalAgreement, JournalRow, JournalSource};
+pub use journal_filter::JournalFilter;
 pub use node_groups::{
     NewNodeGroup, NodeGroupChange, NodeGroupDetail, NodeGroupReview, NodeGroups,
 };

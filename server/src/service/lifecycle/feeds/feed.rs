@@ -4,22 +4,30 @@ use super::state::{Details, Seen, State, View};
 use super::{Accepted, POLLERS, POLLS, Shared};
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use portico_cluster_operations::{Clients, inside::Inspection, mapping};
+use portico_cluster_operations::{
+    Clients,
+    inside::Inspection,
+    mapping,
+    observation::{self, ReadGroups},
+};
 use portico_lifecycle::{
-    journal::Observation,
+    journal::ObservedGroup,
     model::{Cluster, NodeGroup},
     progress::Outcome,
     rights::Call,
 };
 use portico_openstack::{
-    magnum::{self, HealthStatus},
+    magnum,
     rest::{Effect, Error, ErrorKind, ScopedToken, Service},
 };
 use portico_store::JournalKey;
 use serde_json::json;
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::sync::Notify;
 use uuid::Uuid;
+
+/// The node groups of one answer: for the pages, and for the journal.
+type ReadOnce = (Vec<NodeGroup>, BTreeMap<String, ObservedGroup>);
 
 /// A followed cluster of one project.
 pub(super) struct Feed {
@@ -217,7 +225,8 @@ impl Feed {
             Ok(cluster) if self.is_of_project(&cluster) => {
                 let (inspection, (seen, details)) =
                     tokio::join!(self.inspect(), self.details(token, cluster));
-                let observation = observation(&seen, &details);
+                let groups = details.observed.clone();
+                let observation = observation::of_cluster(&seen.cluster, &seen.model, groups);
                 let stack = seen.cluster.backend_id().map(str::to_owned);
                 self.observe(seen, details, inspection, now);
                 count("ok");
@@ -322,7 +331,7 @@ impl Feed {
             },
         };
         let seen = seen(clients, cluster, template);
-        let groups = self.groups(token, &seen.model).await;
+        let (groups, observed) = self.groups(token, &seen.model).await.unzip();
         let remaining = match &groups {
             Some(groups) if managed::is_of_portico(&seen.cluster) => {
                 let attempts = &self.shared.attempts;
@@ -333,6 +342,7 @@ impl Feed {
         };
         let details = Details {
             groups,
+            observed,
             remaining,
             cloud: clients.offer(token).await.ok(),
         };
@@ -341,16 +351,18 @@ impl Feed {
 
     /// Returns the node groups; with bounds and reasons only while nothing runs, because each group is a
     /// call of its own then.
-    async fn groups(&self, token: &ScopedToken, cluster: &Cluster) -> Option<Vec<NodeGroup>> {
+    async fn groups(&self, token: &ScopedToken, cluster: &Cluster) -> Option<ReadOnce> {
         let clients = &self.shared.clients;
         if words::is_busy(&cluster.status) {
             let groups = clients.groups(token, self.cluster).await.ok()?;
             let items = groups.items.iter().map(mapping::group).collect();
-            return groups.cut.is_none().then_some(items);
+            let observed = observation::groups(ReadGroups::Listed(&groups.items));
+            return groups.cut.is_none().then_some((items, observed));
         }
         let groups = clients.detailed_groups(token, self.cluster).await.ok()?;
         let items = groups.items.iter().map(mapping::detailed_group).collect();
-        groups.cut.is_none().then_some(items)
+        let observed = observation::groups(ReadGroups::Detailed(&groups.items));
+        groups.cut.is_none().then_some((items, observed))
     }
 
     /// Returns what the pages show.
@@ -369,13 +381,6 @@ fn seen(
         cluster: Arc::new(cluster),
         template,
     }
-}
-
-/// Returns what the journal compares.
-fn observation(seen: &Seen, details: &Details) -> Observation {
-    let health = seen.cluster.health_status.as_ref();
-    let health = health.map(HealthStatus::as_str);
-    Observation::of(&seen.model, health, details.groups.as_deref())
 }
 
 fn count(result: &'static str) {

@@ -9,6 +9,7 @@ use portico_cluster_operations::inside::Inspection;
 use portico_domain::panel::lifecycle::PlannedStep;
 use portico_lifecycle::{
     driver::{Cloud, Family},
+    journal::ObservedGroup,
     model::{Cluster, NodeGroup},
     progress::Followed,
     version::VersionChange,
@@ -18,7 +19,7 @@ use portico_openstack::{
     rest::{Error, ScopedToken},
 };
 use std::{
-    collections::HashMap,
+    collections::{BTreeMap, HashMap},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -62,6 +63,8 @@ pub struct View {
 pub(super) struct Details {
     /// `None`: not read, or not completely.
     pub groups: Option<Vec<NodeGroup>>,
+    /// The same for the journal.
+    pub observed: Option<BTreeMap<String, ObservedGroup>>,
     pub remaining: Option<Vec<PlannedStep>>,
     pub cloud: Option<Cloud>,
 }

@@ -4,7 +4,10 @@ mod probe;
 #[cfg(test)]
 mod tests;
 
-use super::{journal::health_history, own, words};
+use super::{
+    journal::{health_history, refresh_nodes},
+    own, words,
+};
 use crate::{
     caller::Caller,
     kube::ClusterSnapshot,
@@ -35,10 +38,12 @@ pub async fn health(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let found = own::followed(access, &viewer, cluster).await?;
-    let (probe, history) = tokio::join!(
-        probe::probe(services, clusters, caller, cluster),
-        health_history(access, &viewer, cluster),
-    );
+    let history = async {
+        refresh_nodes(services, clusters, caller, &viewer, cluster).await;
+        health_history(access, &viewer, cluster).await
+    };
+    let probe = probe::probe(services, clusters, caller, cluster);
+    let (probe, history) = tokio::join!(probe, history);
     Ok(of(&found, probe, history))
 }
 

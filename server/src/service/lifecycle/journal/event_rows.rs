@@ -1,10 +1,14 @@
 //! Events of other services in words.
+use super::rows::MAX_EXACT;
 use jiff::Timestamp;
 use portico_domain::panel::{
-    EventRow, Health,
+    Health,
     lifecycle::{JournalRow, JournalSource as Source},
 };
-use portico_lifecycle::{journal::StackEvent, status::Phase};
+use portico_lifecycle::{
+    journal::{NodeChange, NodeEvent, StackEvent},
+    status::Phase,
+};
 
 /// Returns an event of a cluster's stack, with the sequence number of its entry.
 pub fn of_stack(sequence: i64, event: &StackEvent) -> JournalRow {
@@ -28,6 +32,7 @@ pub fn of_stack(sequence: i64, event: &StackEvent) -> JournalRow {
         title,
         lines: lines.into_iter().flatten().collect(),
         by: "Heat".to_owned(),
+        user: None,
         is_outside: false,
         reason: None,
         status: event.status_words(),
@@ -41,28 +46,39 @@ pub fn of_stack(sequence: i64, event: &StackEvent) -> JournalRow {
     }
 }
 
-/// Returns an event of a node.
-pub fn of_node(node: String, event: EventRow, now: Timestamp) -> JournalRow {
-    let at = event.last_seen.unwrap_or(now.as_second());
+/// Returns what happened to a node, with the sequence number of its entry.
+pub fn of_node(sequence: i64, event: &NodeEvent) -> JournalRow {
+    let (status, health) = match event.change {
+        NodeChange::Joined => ("Joined", Health::Ok),
+        NodeChange::Left => ("Left", Health::Unknown),
+        NodeChange::Ready => ("Ready", Health::Ok),
+        NodeChange::NotReady => ("Not ready", Health::Failed),
+        NodeChange::Version => ("Changed", Health::Ok),
+        NodeChange::Cordoned => ("Cordoned", Health::Warning),
+        NodeChange::Uncordoned => ("Uncordoned", Health::Ok),
+        NodeChange::Reported => ("Normal", Health::Ok),
+        NodeChange::Warned => ("Warning", Health::Warning),
+    };
+    let is_exact = |since: &Timestamp| event.at.duration_since(*since) <= MAX_EXACT;
     JournalRow {
-        id: format!("k{at}-{node}-{}", event.reason),
-        at,
-        since: None,
+        id: format!("p{sequence}"),
+        at: event.at.as_second(),
+        since: event
+            .since
+            .filter(|since| !is_exact(since))
+            .map(Timestamp::as_second),
         source: Source::Kubernetes,
-        title: format!("Node {node}: {}", event.reason),
-        lines: Some(event.message)
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect(),
-        by: event.source,
+        title: event.title(),
+        lines: event.lines(),
+        by: event
+            .component
+            .clone()
+            .unwrap_or_else(|| "Kubernetes".to_owned()),
+        user: None,
         is_outside: false,
         reason: None,
-        status: event.kind.clone(),
-        health: if event.kind == "Warning" {
-            Health::Warning
-        } else {
-            Health::Ok
-        },
+        status: status.to_owned(),
+        health,
         request_id: None,
     }
 }
@@ -100,5 +116,28 @@ mod tests {
         assert_eq!(row.title, "Stack k8s-cluster");
         assert_eq!(row.health, Health::Progressing);
         assert_eq!(row.lines, ["state changed", "Resource: c163c0a6"]);
+    }
+
+    #[test]
+    fn a_node_that_left_has_the_time_in_which_it_did() {
+        let row = |since: i64| {
+            let event = json!({"at": at(1_000), "since": at(since), "node": "n1", "change": "left",
+                "before": "v1.31.0"});
+            of_node(3, &serde_json::from_value(event).unwrap())
+        };
+        let shown = row(0);
+        assert_eq!(
+            (shown.title.as_str(), shown.status.as_str()),
+            ("Node n1 left", "Left")
+        );
+        assert_eq!((shown.by.as_str(), shown.id.as_str()), ("Kubernetes", "p3"));
+        assert_eq!(shown.since, Some(at(0).as_second()));
+        assert_eq!(shown.lines, ["Kubelet: v1.31.0"]);
+        // two looks that are close to each other
+        assert_eq!(row(990).since, None);
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
 }

@@ -1,9 +1,12 @@
 //! The journals of clusters (ADR 0025): what was requested through Portico, what was observed,
-//! and the events of the cluster's stack in Heat.
+//! the events of the cluster's stack in Heat, and what happened to its nodes.
+mod agreement;
 mod content;
 mod event_rows;
 mod health;
+mod node_events;
 mod page;
+mod reader;
 mod record;
 mod requests;
 mod rows;
@@ -12,9 +15,12 @@ mod stack_events;
 mod template_names;
 #[cfg(test)]
 mod tests;
+mod user_names;
 
+pub use agreement::{Agreements, agreements};
 pub use content::{RequestContent, RequestOutcome};
 pub use health::health_history;
+pub use node_events::{NodeEvents, follow as follow_nodes, refresh as refresh_nodes};
 pub use page::{export, journal, no_journals};
 pub use record::{Change, Journal, begin, record};
 pub use requests::{entries, requests, timed_requests};

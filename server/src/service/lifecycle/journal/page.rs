@@ -1,13 +1,10 @@
 //! Reads the journal of a cluster.
-use super::{
-    event_rows,
-    rows::{self, Read},
-    stack_events::refresh,
-    template_names::template_names,
-};
+use super::agreement::agreement;
+use super::reader::Reader;
+use super::{node_events, stack_events};
 use crate::{
     caller::Caller,
-    kube::{ClusterSnapshot, events},
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
@@ -15,23 +12,17 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
-use jiff::Timestamp;
-use portico_domain::panel::lifecycle::{ClusterJournal, JournalRow};
+use portico_domain::panel::lifecycle::{ClusterJournal, JournalFilter};
 use portico_lifecycle::rights::Call;
 use portico_store::{JournalEntry, JournalKey, Store};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Number of entries of a page.
-const PAGE: u32 = 100;
-/// Older requests and observations that are read to find the request that a difference of the page follows
-/// from.
-const CONTEXT: u32 = 20;
 /// Maximum number of entries that are read at once for a file.
 const BATCH: u32 = 500;
 
-/// Returns the entries before a sequence number, the newest first, on the first page with events of the
-/// cluster's nodes, and with new events of its stack.
+/// Returns the entries before a sequence number, the newest first, on the first page with new events
+/// of the cluster's nodes and its stack.
 ///
 /// # Errors
 /// `NotPermitted` if Magnum's policy does not show the project's clusters to the caller; `Unavailable` if
@@ -42,55 +33,48 @@ pub async fn journal(
     caller: &Caller,
     cluster: Uuid,
     before: Option<i64>,
+    filter: &JournalFilter,
 ) -> Result<ClusterJournal, ServiceError> {
     let (access, store, key, viewer) = open(services, caller, cluster).await?;
     let mut gaps = Vec::new();
     if before.is_none() {
-        gaps.extend(refresh(access, &viewer, &key).await);
+        let (of_heat, of_nodes) = tokio::join!(
+            stack_events::refresh(access, &viewer, &key),
+            node_events::refresh(services, clusters, caller, &viewer, cluster),
+        );
+        gaps.extend(of_heat.into_iter().chain(of_nodes));
     }
-    let journal = store.cluster_journal();
-    // one more, by which the oldest of the page is checked
-    let list = journal.list(&key, before, PAGE + 1).await;
-    let entries = list.map_err(|error| unreadable(&error))?;
-    let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
-    let context = match entries.get(limit) {
-        Some(beyond) => {
-            let before = Some(beyond.sequence);
-            let list = journal.list_without_events(&key, before, CONTEXT).await;
-            list.map_err(|error| unreadable(&error))?
-        }
-        None => Vec::new(),
+    let compared = match before {
+        None => agreement(&access.agreements, &store, &key).await,
+        Some(_) => None,
     };
-    let templates = template_names(access, &viewer, &entries).await;
-    let read = Read {
+    let reader = Reader {
+        clients: &access.clients,
+        names: &access.template_names,
+        journal: store.cluster_journal(),
         key: &key,
-        entries: &entries,
-        context: &context,
-        viewer_id: &viewer.user_id,
-        templates: &templates,
+        viewer: &viewer,
     };
-    let mut shown = rows::of(&read, limit);
-    if before.is_none() {
-        match of_nodes(services, clusters, caller, cluster).await {
-            Ok(events) => shown.rows.extend(events),
-            Err(Some(gap)) => gaps.push(gap),
-            Err(None) => {}
-        }
-    }
+    let page = if filter.is_empty() {
+        reader.page(before).await
+    } else {
+        reader.filtered(before, filter).await
+    };
+    let mut page = page.map_err(|error| unreadable(&error))?;
     // an event is recorded after it has happened
-    shown.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
-    let oldest = entries.get(limit.saturating_sub(1));
-    let has_more = entries.len() > limit;
+    page.rows.sort_by_key(|row| std::cmp::Reverse(row.at));
     Ok(ClusterJournal {
-        rows: shown.rows,
-        older: oldest.filter(|_| has_more).map(|entry| entry.sequence),
-        changed: shown.changed,
+        rows: page.rows,
+        older: page.older,
+        changed: page.changed,
+        agreement: compared,
         gaps,
     })
 }
 
-/// Returns the journal as JSON lines, the oldest entry first: the whole, or the entries after a sequence
-/// number. They are as they were written, so that the hashes can be computed again: templates have their UUIDs.
+/// Returns the journal as JSON lines, the oldest entry first: the whole, the entries after a sequence
+/// number, or those that match a filter. They are as they were written, so that the hashes can be computed
+/// again: templates have their UUIDs.
 ///
 /// # Errors
 /// Those of [`journal`].
@@ -99,21 +83,40 @@ pub async fn export(
     caller: &Caller,
     cluster: Uuid,
     after: Option<i64>,
+    filter: &JournalFilter,
 ) -> Result<String, ServiceError> {
     let (access, store, key, viewer) = open(services, caller, cluster).await?;
     // what is missing is read the next time
-    let _ = refresh(access, &viewer, &key).await;
+    let snapshot = services.clusters.snapshot();
+    tokio::join!(
+        stack_events::refresh(access, &viewer, &key),
+        node_events::refresh(services, &snapshot, caller, &viewer, cluster),
+    );
+    let reader = Reader {
+        clients: &access.clients,
+        names: &access.template_names,
+        journal: store.cluster_journal(),
+        key: &key,
+        viewer: &viewer,
+    };
     let mut lines = Vec::new();
     let mut before = None;
     loop {
-        let list = store.cluster_journal().list(&key, before, BATCH).await;
+        let list = reader.journal.list(&key, before, BATCH).await;
         let entries = list.map_err(|error| unreadable(&error))?;
         let is_wanted = |entry: &&JournalEntry| after.is_none_or(|after| entry.sequence > after);
-        let wanted = entries.iter().take_while(is_wanted);
-        let before_batch = lines.len();
-        lines.extend(wanted.map(line));
+        let wanted: Vec<&JournalEntry> = entries.iter().take_while(is_wanted).collect();
         let is_last = entries.len() < usize::try_from(BATCH).unwrap_or(usize::MAX)
-            || lines.len() - before_batch < entries.len();
+            || wanted.len() < entries.len();
+        if filter.is_empty() {
+            lines.extend(wanted.into_iter().map(line));
+        } else {
+            let matching = reader.matching(&entries, filter).await;
+            let matching = matching.map_err(|error| unreadable(&error))?;
+            let wanted = wanted.into_iter();
+            let wanted = wanted.filter(|entry| matching.contains(&entry.sequence));
+            lines.extend(wanted.map(line));
+        }
         match entries.last() {
             Some(oldest) if !is_last => before = Some(oldest.sequence),
             _ => break,
@@ -175,25 +178,4 @@ pub fn unreadable(error: &portico_store::StoreError) -> ServiceError {
         "The journal cannot be read now: Portico's store does not answer.",
     )
     .next("Try again in a minute.")
-}
-
-/// Returns the events of the cluster's nodes that Kubernetes still has; `Err(None)` if the cluster is not
-/// served here, and why they are missing otherwise.
-async fn of_nodes(
-    services: &Services,
-    clusters: &ClusterSnapshot,
-    caller: &Caller,
-    cluster: Uuid,
-) -> Result<Vec<JournalRow>, Option<String>> {
-    clusters.get(cluster).ok_or(None)?;
-    let missing = |text: String| Some(format!("Events of nodes are not shown. {text}"));
-    let opened = services.api_among(clusters, caller, cluster).await;
-    let (api, _) = opened.map_err(|error| missing(error.message))?;
-    let events = events::of_nodes(&api).await;
-    let events = events.map_err(|error| missing(ServiceError::from(error).message))?;
-    let now = Timestamp::now();
-    Ok(events
-        .into_iter()
-        .map(|(node, event)| event_rows::of_node(node, event, now))
-        .collect())
 }

@@ -8,10 +8,7 @@ use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
 use portico_lifecycle::journal::Observation;
-use portico_store::{
-    JournalHead, JournalKey, JournalSource, MAX_JOURNAL_CONTENT_BYTES, NewJournalEntry, Store,
-    StoreError,
-};
+use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -170,16 +167,14 @@ async fn compare(
             .map(|before| observation.differences(before));
         // without any, something was read for the first time, such as the node groups
         let has_entry = differences.as_ref().is_none_or(|all| !all.is_empty());
-        let mut content = ObservationContent {
+        let content = ObservationContent {
             since: before.and(since).map(Timestamp::as_second),
             status: observation.status.clone(),
             is_busy: observation.is_busy(),
             differences: differences.unwrap_or_default(),
-        };
-        // further differences are left out
-        while json(&content).len() > MAX_JOURNAL_CONTENT_BYTES
-            && content.differences.pop().is_some()
-        {}
+            omitted: 0,
+        }
+        .bounded();
         let entry = has_entry.then(|| entry(JournalSource::Observation, &content));
         let text = json(&observation);
         let is_stored = journal.observe(key, revision, &text, entry.as_ref(), now);
@@ -316,93 +311,4 @@ impl Begun {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use portico_store::KeyRing;
-
-    pub async fn store(directory: &tempfile::TempDir) -> Store {
-        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
-        let keys = KeyRing::random().unwrap();
-        let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
-        store
-    }
-
-    fn observed(status: &str) -> Observation {
-        serde_json::from_value(serde_json::json!({"status": status, "template": "t1"})).unwrap()
-    }
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(1_800_000_000 + second).unwrap()
-    }
-
-    #[tokio::test]
-    async fn two_replicas_record_each_difference_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = store(&directory).await;
-        let key = JournalKey {
-            project_id: "acme".to_owned(),
-            cluster: Uuid::from_u128(1),
-        };
-        let replicas = [0, 1].map(|_| Journal::new(Some(store.clone())));
-        for (second, status) in [
-            (0, "CREATE_IN_PROGRESS"),
-            (2, "CREATE_IN_PROGRESS"),
-            (4, "CREATE_COMPLETE"),
-        ] {
-            for replica in &replicas {
-                replica.observe(&key, observed(status), at(second)).await;
-            }
-        }
-        replicas[0].observe_gone(&key, at(60)).await;
-        replicas[1].observe_gone(&key, at(61)).await;
-        let entries = store.cluster_journal().list(&key, None, 10).await.unwrap();
-        let states: Vec<_> = entries
-            .iter()
-            .rev()
-            .map(|entry| {
-                let content: ObservationContent = serde_json::from_str(&entry.content).unwrap();
-                (content.status, content.since.is_some())
-            })
-            .collect();
-        assert_eq!(
-            states,
-            [
-                ("CREATE_IN_PROGRESS".to_owned(), false),
-                ("CREATE_COMPLETE".to_owned(), true),
-                ("DELETE_COMPLETE".to_owned(), true)
-            ]
-        );
-    }
-
-    #[tokio::test]
-    async fn an_old_observation_does_not_replace_a_newer_one() {
-        let directory = tempfile::tempdir().unwrap();
-        let store = store(&directory).await;
-        let key = JournalKey {
-            project_id: "acme".to_owned(),
-            cluster: Uuid::from_u128(1),
-        };
-        let [slow, fast] = [0, 1].map(|_| Journal::new(Some(store.clone())));
-        fast.observe(&key, observed("CREATE_COMPLETE"), at(9)).await;
-        slow.observe(&key, observed("CREATE_IN_PROGRESS"), at(7))
-            .await;
-        let last = store.cluster_journal().last_observation(&key).await;
-        let last = last.unwrap().unwrap();
-        assert_eq!(last.revision, 1);
-        assert!(last.content.contains("CREATE_COMPLETE"));
-    }
-
-    #[tokio::test]
-    async fn without_a_sql_database_nothing_is_recorded() {
-        let journal = Journal::new(None);
-        let key = JournalKey {
-            project_id: "acme".to_owned(),
-            cluster: Uuid::from_u128(1),
-        };
-        journal
-            .observe(&key, observed("CREATE_COMPLETE"), at(0))
-            .await;
-        assert!(journal.store().is_none());
-    }
-}
+mod tests;

@@ -1,6 +1,7 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
-use super::event_rows::of_stack;
+use super::event_rows::{of_node, of_stack};
+use super::user_names::UserNames;
 use crate::service::lifecycle::{
     node_groups::waiting,
     nodes::{self, DrainRequest, Replacement},
@@ -13,7 +14,7 @@ use portico_domain::panel::{
 };
 use portico_lifecycle::{
     journal::{
-        Cause, Difference, Observed, Requested, StackEvent, TemplateNames, Timeline,
+        Cause, Difference, NodeEvent, Observed, Requested, StackEvent, TemplateNames, Timeline,
         UPGRADE_ACTION, causes,
     },
     status::Status,
@@ -22,7 +23,7 @@ use portico_store::{JournalEntry, JournalKey, JournalSource};
 use std::collections::HashSet;
 
 /// Time between two observations from which the time of a difference is a range.
-const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
+pub const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
 
 /// Entries of one journal, the newest first.
 pub struct Read<'a> {
@@ -48,6 +49,7 @@ enum Content {
     Request(RequestContent),
     Observation(ObservationContent),
     Stack(StackEvent),
+    Node(NodeEvent),
     Unreadable,
 }
 
@@ -63,6 +65,8 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
         .map(|(entry, content)| timeline(entry, content, &ended))
         .collect();
     let causes = causes(&timeline);
+    let requests = contents.iter().filter_map(request);
+    let users = UserNames::of(requests, read.viewer_id);
     let mut rows = Vec::new();
     for (index, (entry, content)) in entries.iter().zip(&contents).enumerate() {
         let row = match content {
@@ -70,13 +74,14 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
             Content::Request(request) => of_request(entry, request, read),
             Content::Observation(observation) => {
                 let cause = causes.get(index).copied().flatten();
-                let request = match cause {
-                    Some(Cause::Request(index)) => contents.get(index),
+                let caused = match cause {
+                    Some(Cause::Request(index)) => contents.get(index).and_then(request),
                     _ => None,
                 };
-                of_observation(entry, observation, (cause, request), read)
+                of_observation(entry, observation, (cause, caused), (read, &users))
             }
             Content::Stack(event) => of_stack(entry.sequence, event),
+            Content::Node(event) => of_node(entry.sequence, event),
             Content::Unreadable => unreadable(entry),
         };
         rows.push((entry.sequence, row));
@@ -108,6 +113,16 @@ fn content(entry: &JournalEntry) -> Content {
         JournalSource::Heat => {
             serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Stack)
         }
+        JournalSource::Kubernetes => {
+            serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Node)
+        }
+    }
+}
+
+fn request(content: &Content) -> Option<&RequestContent> {
+    match content {
+        Content::Request(request) => Some(request),
+        _ => None,
     }
 }
 
@@ -146,7 +161,7 @@ fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str
             requested(may_have_effect && !is_superseded(request, ended))
         }
         // they explain no difference
-        Content::Stack(_) | Content::Unreadable => requested(false),
+        Content::Stack(_) | Content::Node(_) | Content::Unreadable => requested(false),
         Content::Observation(observation) => Timeline::Observed(Observed {
             at: entry.at,
             since: observation
@@ -209,6 +224,7 @@ fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -
         title: title(request, read.templates),
         lines: request.answer.clone().into_iter().collect(),
         by: user(request, read.viewer_id),
+        user: Some(request.user_name.clone()),
         is_outside: false,
         reason: request.reason.clone(),
         status: outcome.to_owned(),
@@ -274,8 +290,8 @@ pub fn title(request: &RequestContent, templates: &TemplateNames) -> String {
 fn of_observation(
     entry: &JournalEntry,
     observation: &ObservationContent,
-    (cause, request): (Option<Cause>, Option<&Content>),
-    read: &Read<'_>,
+    (cause, request): (Option<Cause>, Option<&RequestContent>),
+    (read, users): (&Read<'_>, &UserNames<'_>),
 ) -> JournalRow {
     let status = Status::parse(&observation.status);
     let differences = &observation.differences;
@@ -285,11 +301,13 @@ fn of_observation(
         Some(_) if of_state => words::state(&status),
         Some(first) => format!("{} changed", first.field),
     };
+    // addresses and other facts follow from the number of nodes
     let is_sizes_only = differences
         .iter()
+        .filter(|one| one.is_requested)
         .all(|one| one.field.starts_with("Nodes of "));
     let by = match (cause, request) {
-        (Some(Cause::Request(_)), Some(Content::Request(request))) => {
+        (Some(Cause::Request(_)), Some(request)) => {
             format!("Requested by {}", user(request, read.viewer_id))
         }
         (Some(Cause::Outside), _) if is_sizes_only => {
@@ -301,6 +319,11 @@ fn of_observation(
     let since = observation
         .since
         .and_then(|since| Timestamp::from_second(since).ok());
+    let omitted = match observation.omitted {
+        0 => None,
+        1 => Some("One further difference is not shown.".to_owned()),
+        number => Some(format!("{number} further differences are not shown.")),
+    };
     let is_range = since.is_some_and(|since| entry.at.duration_since(since) > MAX_EXACT);
     JournalRow {
         id: format!("p{}", entry.sequence),
@@ -310,9 +333,12 @@ fn of_observation(
         title,
         lines: differences
             .iter()
-            .map(|difference| line(&read.templates.named(difference.clone())))
+            .map(|difference| users.named(read.templates.named(difference.clone())))
+            .map(|difference| line(&difference))
+            .chain(omitted)
             .collect(),
         by,
+        user: request.map(|request| request.user_name.clone()),
         is_outside: cause == Some(Cause::Outside),
         reason: None,
         status: words::state(&status),
@@ -346,10 +372,12 @@ fn unreadable(entry: &JournalEntry) -> JournalRow {
             JournalSource::Request => Source::Request,
             JournalSource::Observation => Source::Observation,
             JournalSource::Heat => Source::Heat,
+            JournalSource::Kubernetes => Source::Kubernetes,
         },
         title: "Written by another version of Portico".to_owned(),
         lines: vec![entry.content.clone()],
         by: "Not known".to_owned(),
+        user: None,
         is_outside: false,
         reason: None,
         status: "Not known".to_owned(),

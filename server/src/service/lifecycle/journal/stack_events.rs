@@ -243,7 +243,8 @@ impl StackEvents {
         let known = match reading.known.take() {
             Some(known) => known,
             None => {
-                let last = store.cluster_journal().last_events(key, KNOWN_EVENTS);
+                let journal = store.cluster_journal();
+                let last = journal.last_events(key, JournalSource::Heat, KNOWN_EVENTS);
                 last.await?.into_iter().collect()
             }
         };

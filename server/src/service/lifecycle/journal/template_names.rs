@@ -1,5 +1,5 @@
 //! Reads the names of templates, for entries that have their UUIDs.
-use crate::service::lifecycle::{access::MagnumAccess, viewer::Viewer};
+use crate::service::lifecycle::viewer::Viewer;
 use moka::future::Cache;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::journal::{TEMPLATE_FIELD, TemplateNames, UPGRADE_ACTION};
@@ -25,14 +25,6 @@ pub fn names_by_viewer() -> NamesByViewer {
 /// Returns the names of the templates that the viewer may list, if an entry needs one; none if Magnum does
 /// not list them. All entries of a page cost one list.
 pub async fn template_names(
-    access: &MagnumAccess,
-    viewer: &Viewer,
-    entries: &[JournalEntry],
-) -> Arc<TemplateNames> {
-    read(&access.clients, &access.template_names, viewer, entries).await
-}
-
-async fn read(
     clients: &Clients,
     cache: &NamesByViewer,
     viewer: &Viewer,
@@ -102,17 +94,17 @@ mod tests {
         let cache = names_by_viewer();
         let ada = magnum.viewer("ada", &["member"]);
         let resize = entry(&json!({"action": "resize_node_group", "target": "gpu to 3"}));
-        let none = read(&magnum.clients, &cache, &ada, &[resize]).await;
+        let none = template_names(&magnum.clients, &cache, &ada, &[resize]).await;
         assert_eq!(none.shown(TEMPLATE), TEMPLATE);
         assert_eq!(lists.load(Ordering::SeqCst), 0, "no entry needs one");
         for _ in 0..2 {
             let entries = [upgrade(), upgrade()];
-            let names = read(&magnum.clients, &cache, &ada, &entries).await;
+            let names = template_names(&magnum.clients, &cache, &ada, &entries).await;
             assert_eq!(names.shown(TEMPLATE), "small");
         }
         assert_eq!(lists.load(Ordering::SeqCst), 1);
         let grace = magnum.viewer("grace", &["member"]);
-        read(&magnum.clients, &cache, &grace, &[upgrade()]).await;
+        template_names(&magnum.clients, &cache, &grace, &[upgrade()]).await;
         assert_eq!(lists.load(Ordering::SeqCst), 2);
     }
 
@@ -124,7 +116,7 @@ mod tests {
         let magnum = magnum.await;
         let ada = magnum.viewer("ada", &["member"]);
         let cache = names_by_viewer();
-        let names = read(&magnum.clients, &cache, &ada, &[upgrade()]).await;
+        let names = template_names(&magnum.clients, &cache, &ada, &[upgrade()]).await;
         assert_eq!(names.shown(TEMPLATE), TEMPLATE);
     }
 }

@@ -72,6 +72,7 @@ impl Written {
             status: status.to_owned(),
             is_busy: status.ends_with("IN_PROGRESS"),
             differences: difference.into_iter().collect(),
+            omitted: 0,
         };
         self.add(second, JournalSource::Observation, &content).await;
     }
@@ -267,4 +268,32 @@ async fn events_of_heat_are_rows_and_hide_no_request_from_what_it_explains() {
     let shown = rows::of(&read, 2);
     assert_eq!((shown.rows.len(), shown.changed), (2, None));
     assert_eq!(shown.rows[0].by, "Requested by ada (you)");
+}
+
+#[test]
+fn another_maximum_and_owner_are_shown_in_words() {
+    let request = json!({"action": "enrol", "user_id": "grace-id", "user_name": "grace",
+                         "outcome": "accepted"});
+    let differences = json!([
+        {"field": "Maximum of gpu", "before": "3", "after": "5", "is_requested": true},
+        {"field": "Owner", "before": "ada", "after": "grace-id", "is_requested": true},
+        {"field": "Owner", "before": "grace-id", "after": "eve-id", "is_requested": true}]);
+    let observed = json!({"status": "UPDATE_COMPLETE", "is_busy": false,
+                          "differences": differences, "omitted": 7});
+    let entries = [
+        entry(2, JournalSource::Observation, &observed),
+        entry(1, JournalSource::Request, &request),
+    ];
+    let rows = rows_of(&entries, &TemplateNames::default());
+    assert_eq!(rows[0].title, "Maximum of gpu changed");
+    assert_eq!(rows[0].by, "Another client of Magnum, outside of Portico");
+    assert_eq!(
+        rows[0].lines,
+        [
+            "Maximum of gpu: 3 → 5",
+            "Owner: you → grace",
+            "Owner: grace → the user with the ID eve-id",
+            "7 further differences are not shown.",
+        ]
+    );
 }

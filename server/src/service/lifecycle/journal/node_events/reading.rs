@@ -1,0 +1,92 @@
+//! What an API server has about its nodes.
+use crate::kube::{
+    Api, KubeError,
+    events::{self, NodeEventRow},
+};
+use jiff::Timestamp;
+use portico_lifecycle::journal::{NodeEvent, ObservedNode, ObservedNodes};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Reasons of events about what the comparison of nodes records.
+const COMPARED: [&str; 6] = [
+    "NodeNotReady",
+    "NodeNotSchedulable",
+    "NodeReady",
+    "NodeSchedulable",
+    "RegisteredNode",
+    "RemovingNode",
+];
+
+/// Returns the nodes of a cluster.
+///
+/// # Errors
+/// If the API server does not answer, or refuses.
+pub async fn nodes(api: &Api) -> Result<ObservedNodes, KubeError> {
+    let list = api.get("/api/v1/nodes?limit=500").await?;
+    of_list(&list)
+}
+
+/// Returns the nodes of a list.
+pub fn of_list(list: &Value) -> Result<ObservedNodes, KubeError> {
+    let items = list["items"].as_array();
+    let items =
+        items.ok_or_else(|| KubeError::Protocol("a list of nodes without items".to_owned()))?;
+    let rest = list["metadata"]["continue"].as_str();
+    let nodes: BTreeMap<String, ObservedNode> = items.iter().filter_map(of_node).collect();
+    let nodes = ObservedNodes {
+        nodes,
+        is_cut: rest.is_some_and(|rest| !rest.is_empty()),
+    };
+    Ok(nodes.limited())
+}
+
+fn of_node(node: &Value) -> Option<(String, ObservedNode)> {
+    let name = node["metadata"]["name"].as_str()?.to_owned();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let time = |value: &Value| {
+        value
+            .as_str()
+            .and_then(|text| text.parse::<Timestamp>().ok())
+    };
+    let conditions = node["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    let ready = conditions.find(|condition| condition["type"] == "Ready");
+    let ready = ready.unwrap_or(&Value::Null);
+    let is_ready = ready["status"] == "True";
+    let why = |value: &Value| text(value).filter(|_| !is_ready);
+    let observed = ObservedNode {
+        uid: text(&node["metadata"]["uid"]).unwrap_or_default(),
+        created_at: time(&node["metadata"]["creationTimestamp"]),
+        is_ready,
+        ready_since: time(&ready["lastTransitionTime"]),
+        reason: why(&ready["reason"]),
+        message: why(&ready["message"]),
+        version: text(&node["status"]["nodeInfo"]["kubeletVersion"]).unwrap_or_default(),
+        is_cordoned: node["spec"]["unschedulable"] == true,
+    };
+    Some((name, observed))
+}
+
+/// Returns the events about nodes, the oldest first, each with its ID: that of Kubernetes, and the magnitude of how
+/// often it has happened. An event that happens a thousand times is ten.
+///
+/// # Errors
+/// Those of [`nodes`].
+pub async fn events(api: &Api) -> Result<Vec<(String, NodeEvent)>, KubeError> {
+    let rows = events::of_nodes(api).await?;
+    Ok(rows.into_iter().rev().filter_map(of_row).collect())
+}
+
+fn of_row(NodeEventRow { uid, node, event }: NodeEventRow) -> Option<(String, NodeEvent)> {
+    if uid.is_empty() || COMPARED.contains(&event.reason.as_str()) {
+        return None;
+    }
+    let at = Timestamp::from_second(event.last_seen?).ok()?;
+    let id: String = uid.chars().take(64).collect();
+    let magnitude = event.count.max(1).ilog2();
+    let is_warning = event.kind == "Warning";
+    let (reason, message) = (&event.reason, &event.message);
+    let reported = NodeEvent::reported(at, &node, is_warning, reason, message, &event.source);
+    Some((format!("event/{id}/{magnitude}"), reported))
+}
