@@ -5,7 +5,7 @@ import { expect, test } from "../support/browser";
 import { content, planned, reviewChanges, textOf } from "../support/editor";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;

@@ -8,7 +8,7 @@ import { interactive } from "../support/interactive";
 import { admin, adminWith, apply } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;

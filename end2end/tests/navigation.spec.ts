@@ -6,7 +6,7 @@ import { cluster, projectId } from "../support/env";
 import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, createPod, remove, unique } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");
