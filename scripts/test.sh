@@ -90,11 +90,13 @@ stop_portico() {
 
 services() {
   prepare
-  stage "alert rules" scripts/alert-rules.sh
-  stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
+  begin 10 "alert rules" scripts/alert-rules.sh
+  begin 10 "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
   local tests='binary(services) or binary(attacks) or binary(replicas)'
   if [ "${PORTICO_WITHOUT_MAGNUM:-}" = 1 ]; then tests="($tests) and not (package(portico-cli) and binary(services))"; fi
   stage "tests with services" cargo nextest run --profile services --locked --workspace -E "$tests" --no-tests pass
+  finish "alert rules"
+  finish "reference pages"
 }
 
 e2e() {
