@@ -69,7 +69,7 @@ where
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let of_threads = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(&worker)).collect();
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
         threads
             .into_iter()
             .map(|thread| {
