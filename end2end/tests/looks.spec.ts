@@ -1,6 +1,6 @@
 // One appearance from the sign-in page to the terminal: tokens, the chosen theme, widths, contrast modes, motion, focus.
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
 import { homeProject, projectId } from "../support/env";
 import { interactive } from "../support/interactive";
@@ -165,7 +165,7 @@ test("finding P24: regions of a page differ by name", async ({ browser }) => {
   const panel = await page(browser);
   for (const to of [path.clusterPage(), path.authenticationPage(), path.accessPage(), path.deployment("shop", "storefront")]) {
     await settle(panel, to);
-    const { violations } = await new AxeBuilder({ page: panel }).setLegacyMode().withRules(["landmark-unique"]).analyze();
+    const { violations } = await axe(panel).setLegacyMode().withRules(["landmark-unique"]).analyze();
     expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)), to).toEqual([]);
   }
   await panel.context().close();
