@@ -10,24 +10,24 @@ source scripts/lib/background.sh
 
 stage() { scripts/timed.sh "$@"; }
 
-service_programs() {
-  local magnum=
-  scripts/packages.sh test
-  scripts/preflight.sh
-  # it only downloads and unpacks, while the others compile
-  if [ "${PORTICO_WITHOUT_MAGNUM:-}" != 1 ]; then
-    scripts/services/magnum-install.sh &
-    magnum=$!
-  fi
-  scripts/kubernetes/build.sh
-  scripts/kubernetes/kubectl-current.sh
+# what is only downloaded and unpacked
+downloads() {
   scripts/services/keystone-install.sh
+  [ "${PORTICO_WITHOUT_MAGNUM:-}" = 1 ] || scripts/services/magnum-install.sh
+  scripts/kubernetes/kubectl-current.sh
   scripts/services/debian-install.sh
   scripts/services/logs-install.sh
   scripts/services/oidc-install.sh
-  [ -z "$magnum" ] || wait "$magnum"
 }
-export -f service_programs
+
+service_programs() {
+  local others
+  downloads &
+  others=$!
+  scripts/kubernetes/build.sh
+  wait "$others"
+}
+export -f downloads service_programs
 
 build() {
   [ -z "${built:-}" ] || return 0
@@ -36,8 +36,12 @@ build() {
   stage "build" cargo build --locked --workspace --all-targets
 }
 
-# it compiles, downloads and unpacks by turns
-begin_programs() { begin 10 "programs of the services" bash -euc service_programs; }
+begin_programs() {
+  ! begun "programs of the services" || return 0
+  stage "packages" scripts/packages.sh test
+  stage "preflight" scripts/preflight.sh
+  begin 10 "programs of the services" bash -euc service_programs
+}
 
 # one thread links it for minutes; only browsers need it
 begin_browser_half() { begin 19 "browser half" "${CARGO_TARGET_DIR:-target}/debug/xtask" site --release; }
