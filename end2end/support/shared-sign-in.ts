@@ -5,13 +5,20 @@ import { keepCookies } from "./browser";
 import { homeProject, projectId, type ProjectName, type UserName } from "./env";
 import { signIn as signInByForm } from "./sign-in";
 
-const sessions = new Map<UserName, Awaited<ReturnType<BrowserContext["cookies"]>>>();
+interface Session {
+  begun: number;
+  cookies: Awaited<ReturnType<BrowserContext["cookies"]>>;
+}
+
+const sessions = new Map<UserName, Session>();
+/** In milliseconds. A session lasts an hour, and its pages ask for the password some minutes before the end. */
+const longest = 20 * 60_000;
 
 /** Opens `path` (a project's first page when none is named), signed in. */
 export async function signIn(page: Page, user: UserName, path?: string, project?: ProjectName) {
   const session = sessions.get(user);
-  if (session) {
-    await page.context().addCookies(session);
+  if (session && Date.now() - session.begun < longest) {
+    await page.context().addCookies(session.cookies);
     await page.goto(path ?? `/projects/${projectId(project ?? homeProject(user))}`);
     if (!new URL(page.url()).pathname.startsWith("/oauth2/")) {
       await keepCookies(page.context());
@@ -21,5 +28,5 @@ export async function signIn(page: Page, user: UserName, path?: string, project?
     await page.context().clearCookies();
   }
   await signInByForm(page, user, path, project);
-  sessions.set(user, await page.context().cookies());
+  sessions.set(user, { begun: Date.now(), cookies: await page.context().cookies() });
 }
