@@ -18,6 +18,11 @@ function gatewayKey(): string | undefined {
 
 const trusted = gatewayKey();
 
+/** Files that take minutes, one test after the other. Begun late, each would keep one worker busy while the others are idle. */
+const long = /\/(endings|list-features|managed-clusters-(deletion|node-groups|nodes)|navigation|objects|story-cluster-lifecycle|workloads)\.spec\.ts$/;
+/** What these stop, add or search concerns everything. */
+const alone = /(faults|loading|drain|leak)\.spec\.ts$/;
+
 export default defineConfig({
   testDir: "tests",
   outputDir: "test-results",
@@ -59,10 +64,11 @@ export default defineConfig({
       ],
     },
   },
-  // what faults stops, drain adds and leak searches concerns everything, so they wait for the others
+  // in this order; the last two wait for the others
   projects: [
-    { name: "main", testIgnore: /(faults|loading|drain|leak)\.spec\.ts/ },
-    { name: "faults", testMatch: /(faults|loading|drain)\.spec\.ts/, dependencies: ["main"], workers: 1 },
+    { name: "long", testMatch: long },
+    { name: "main", testIgnore: [long, alone] },
+    { name: "faults", testMatch: /(faults|loading|drain)\.spec\.ts$/, dependencies: ["long", "main"], workers: 1 },
     { name: "leak", testMatch: /leak\.spec\.ts/, dependencies: ["faults"] },
   ],
 });

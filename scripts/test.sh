@@ -6,43 +6,48 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 unset PORTICO_STATE
 export PORTICO_PROFILE=test
 source scripts/lib/lints.sh
+source scripts/lib/background.sh
 
 stage() { scripts/timed.sh "$@"; }
 
-service_programs() {
-  local magnum= heat=
-  scripts/packages.sh test
-  scripts/preflight.sh
-  # they only download and unpack, while the others compile
-  if [ "${PORTICO_WITHOUT_MAGNUM:-}" != 1 ]; then
-    scripts/services/magnum-install.sh &
-    magnum=$!
-    scripts/services/heat-install.sh &
-    heat=$!
-  fi
-  scripts/kubernetes/build.sh
-  scripts/kubernetes/kubectl-current.sh
+# what is only downloaded and unpacked
+downloads() {
   scripts/services/keystone-install.sh
+  if [ "${PORTICO_WITHOUT_MAGNUM:-}" != 1 ]; then
+    scripts/services/magnum-install.sh
+    scripts/services/heat-install.sh
+  fi
+  scripts/kubernetes/kubectl-current.sh
   scripts/services/debian-install.sh
   scripts/services/logs-install.sh
   scripts/services/oidc-install.sh
-  [ -z "$magnum" ] || wait "$magnum"
-  [ -z "$heat" ] || wait "$heat"
 }
-export -f service_programs
 
-# side by side: the browser half is linked by one thread, and the programs are in part downloaded
-build_and_programs() {
-  local log programs result=0
-  log=$(mktemp)
-  stage "programs of the services" bash -euc service_programs > "$log" 2>&1 < /dev/null &
-  programs=$!
-  stage "build" scripts/build.sh --all-targets || result=$?
-  wait "$programs" || result=$?
-  cat "$log"
-  rm "$log"
-  return $result
+service_programs() {
+  local others
+  downloads &
+  others=$!
+  scripts/kubernetes/build.sh
+  wait "$others"
 }
+export -f downloads service_programs
+
+build() {
+  [ -z "${built:-}" ] || return 0
+  built=yes
+  stage "toolchain" scripts/toolchain.sh
+  stage "build" cargo build --locked --workspace --all-targets
+}
+
+begin_programs() {
+  ! begun "programs of the services" || return 0
+  stage "packages" scripts/packages.sh test
+  stage "preflight" scripts/preflight.sh
+  begin 10 "programs of the services" bash -euc service_programs
+}
+
+# one thread links it for minutes; only browsers need it
+begin_browser_half() { begin 19 "browser half" "${CARGO_TARGET_DIR:-target}/debug/xtask" site --release; }
 
 prepare() {
   [ -z "${prepared:-}" ] || return 0
@@ -50,16 +55,40 @@ prepare() {
   if [ -n "${PORTICO_TEST_ENV:-}" ]; then
     PORTICO_TEST_ENV=$(realpath "$PORTICO_TEST_ENV")
   else
-    build_and_programs
-    restart_portico
+    begin_programs
+    build
+    finish "programs of the services"
+    stop_portico
     stage "test stack" scripts/stack.sh up
     PORTICO_TEST_ENV=$PWD/.test/env
   fi
   export PORTICO_TEST_ENV
 }
 
-# a stack from an earlier run has an older program
+# prepare_browsers: the same, with the browser half
+prepare_browsers() {
+  if [ -z "${PORTICO_TEST_ENV:-}" ]; then
+    begin_programs
+    build
+    begin_browser_half
+  fi
+  prepare
+  begun "browser half" || return 0
+  finish "browser half"
+  stage "Portico with the browser half" bash -euc restart_portico
+}
+
+# it reads the names of the browser half's files when it starts
 restart_portico() {
+  scripts/services/portico.sh stop
+  scripts/services/portico.sh stop plain
+  scripts/services/portico.sh start
+  scripts/services/portico.sh start plain
+}
+export -f restart_portico
+
+# a stack from an earlier run has an older program
+stop_portico() {
   local cluster
   scripts/services/portico.sh stop
   scripts/services/portico.sh stop plain
@@ -68,15 +97,17 @@ restart_portico() {
 
 services() {
   prepare
-  stage "alert rules" scripts/alert-rules.sh
-  stage "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
+  begin 10 "alert rules" scripts/alert-rules.sh
+  begin 10 "reference pages" python3 scripts/reference.py "${CARGO_TARGET_DIR:-target}/debug/portico" --check
   local tests='binary(services) or binary(attacks) or binary(replicas)'
   if [ "${PORTICO_WITHOUT_MAGNUM:-}" = 1 ]; then tests="($tests) and not (package(portico-cli) and binary(services))"; fi
   stage "tests with services" cargo nextest run --profile services --locked --workspace -E "$tests" --no-tests pass
+  finish "alert rules"
+  finish "reference pages"
 }
 
 e2e() {
-  prepare
+  prepare_browsers
   stage "browser tests" npm test --workspace end2end
 }
 
@@ -95,13 +126,13 @@ export -f compared_programs
 bench=${CARGO_TARGET_DIR:-target}/release/portico-bench
 
 bench_kube_auth() {
-  prepare
+  prepare_browsers
   release_build
   stage "benchmark" "$bench" kube-auth "$@"
 }
 
 bench_gateway() {
-  prepare
+  prepare_browsers
   stage "programs to compare with" bash -euc compared_programs
   release_build
   stage "benchmark" "$bench" gateway "$@"
@@ -122,33 +153,42 @@ browser_builds() {
 }
 
 bench_panel() {
-  prepare
+  prepare_browsers
   browser_builds "$@"
   stage "benchmark" "$bench" panel "$@"
 }
 
 bench_cluster() {
-  prepare
+  prepare_browsers
   browser_builds "$@"
   stage "benchmark" "$bench" cluster "$@"
 }
 
 soak() {
-  prepare
+  prepare_browsers
   stage "programs to compare with" bash -euc compared_programs
   release_build
   stage "soak, kube-auth" "$bench" soak-kube-auth
   stage "soak, gateway" "$bench" soak-gateway "$@"
 }
 
+# ends what still runs; a stack that `all` has started too
+at_exit() {
+  end_begun
+  [ -z "${ours:-}" ] || scripts/stack.sh down
+}
+trap at_exit EXIT
+
 all() {
-  local ours=yes
-  ! scripts/stack.sh status > /dev/null 2>&1 || ours=no
-  [ -z "${PORTICO_TEST_ENV:-}" ] || ours=no
-  if [ $ours = yes ]; then trap 'scripts/stack.sh down' EXIT; fi
+  if [ -z "${PORTICO_TEST_ENV:-}" ] && ! scripts/stack.sh status > /dev/null 2>&1; then ours=yes; fi
   PORTICO_STAGE_TIMES=$(mktemp)
   export PORTICO_STAGE_TIMES
-  stage "check" scripts/check.sh --without-browser
+  # tests wait for most of their time: what compiles beside them takes little longer
+  [ -n "${PORTICO_TEST_ENV:-}" ] || begin_programs
+  stage "check, build" scripts/check.sh build
+  built=yes
+  [ -n "${PORTICO_TEST_ENV:-}" ] || begin_browser_half
+  stage "check, tests" scripts/check.sh tests
   services
   local nextest=${CARGO_TARGET_DIR:-target}/nextest page
   local results=("$nextest/default/junit.xml" "$nextest/services/junit.xml")

@@ -1,7 +1,7 @@
 // Browser contexts that record their responses and console messages. `test` watches the context of each test;
 // further ones are made with `newContext`.
 import { test as base, expect, type Browser, type BrowserContext, type BrowserContextOptions, type Response } from "@playwright/test";
-import { record, recordBody } from "./secrets";
+import { isSearchable, record, recordBody } from "./secrets";
 
 const portico = /^(__Host-)?portico/;
 const complaints = new WeakMap<BrowserContext, string[]>();
@@ -15,7 +15,9 @@ async function keep(response: Response) {
     for (const { name, value } of await response.headersArray()) {
       if (name.toLowerCase() === "set-cookie") keepCookie(value);
     }
-    recordBody(response.url(), response.headers()["content-type"] ?? "", await response.text());
+    const type = response.headers()["content-type"] ?? "";
+    // a module is megabytes, which the browser would send here in base64
+    if (isSearchable(type)) recordBody(response.url(), type, await response.text());
   } catch {
     // a redirect has no body, and a page that went away took its own with it
   }

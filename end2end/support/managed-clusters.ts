@@ -1,7 +1,7 @@
 // Clusters of the simulated driver, made through the panel, and the parts of their pages.
 import { randomUUID } from "node:crypto";
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { axe } from "./accessibility";
 import { expect } from "./browser";
 import { PanelApi } from "./panel-api";
 import { clustersOf, clustersPage, template, type Tenant } from "./tenant";
@@ -39,6 +39,6 @@ export async function waitForStatus(tenant: Tenant, cluster: string, status: str
 }
 
 export async function isAccessible(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).include("main").analyze();
+  const { violations } = await axe(page).include("main").analyze();
   expect(violations).toEqual([]);
 }

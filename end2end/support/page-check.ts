@@ -1,8 +1,8 @@
 // What is asked of a page in any of its states: it settles, fits, is accessible, and its console says nothing.
 import { mkdirSync } from "node:fs";
 import nodePath from "node:path";
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContext, Page } from "@playwright/test";
+import { axe } from "./accessibility";
 import { expect, newContext, takeComplaints } from "./browser";
 import { projectRoot } from "./env";
 import { admin } from "./kubectl";
@@ -69,7 +69,7 @@ export async function examine(page: Page, name: string) {
       expect.soft(sideways, `${what}: pixels of sideways scroll`).toBe(0);
       // each scheme has the same colours at any width, and each width the same sizes in any scheme
       if ((colorScheme === "light") !== (width === 390)) continue;
-      const { violations } = await new AxeBuilder({ page }).setLegacyMode().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
+      const { violations } = await axe(page).setLegacyMode().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
       const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
       expect.soft(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`), `${what}: axe`).toEqual([]);
     }

@@ -42,9 +42,12 @@ export function recorded(): Secret[] {
 
 const searchable = /^(text\/|application\/(json|javascript|xml|x-ndjson|x-www-form-urlencoded|problem\+json)|$)/;
 
+/** Whether bodies of this type are kept. */
+export const isSearchable = (contentType: string) => searchable.test(contentType);
+
 /** Keeps a served body once. */
 export function recordBody(url: string, contentType: string, body: string) {
-  if (!body || !searchable.test(contentType)) return;
+  if (!body || !isSearchable(contentType)) return;
   const name = createHash("sha256").update(url).update("\0").update(body).digest("hex").slice(0, 32);
   const file = path.join(bodyDirectory, name);
   if (existsSync(file)) return;

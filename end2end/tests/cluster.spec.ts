@@ -3,7 +3,7 @@ import { interactive } from "../support/interactive";
 import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createPod, unique } from "../support/workloads";
 
 test("the overview shows the state of the cluster in words", async ({ page }) => {

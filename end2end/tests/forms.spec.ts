@@ -1,11 +1,11 @@
 // The forms for new claims, Services and Ingresses: from the form through the review to the result.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { content, planned, reviewChanges, textOf } from "../support/editor";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;
@@ -37,8 +37,8 @@ test("a claim is created from its storage class, and followed", async ({ page })
   await field(page, "Size").fill("1Gi");
   await field(page, "Storage class").fill("local-disk");
   await expect(main(page).getByText("when the first pod uses the claim")).toBeVisible();
-  const axe = await new AxeBuilder({ page }).include("main").analyze();
-  expect(axe.violations).toEqual([]);
+  const { violations } = await axe(page).include("main").analyze();
+  expect(violations).toEqual([]);
   await reviewChanges(page);
   await expect(planned(page, name)).toContainText("storageClassName: local-disk");
   await confirm(page);

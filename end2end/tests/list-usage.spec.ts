@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");

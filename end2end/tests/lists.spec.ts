@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, createPod, remove, unique } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");

@@ -1,6 +1,6 @@
 // One appearance from the sign-in page to the terminal: tokens, the chosen theme, widths, contrast modes, motion, focus.
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
 import { homeProject, projectId } from "../support/env";
 import { interactive } from "../support/interactive";
@@ -165,31 +165,32 @@ test("finding P24: regions of a page differ by name", async ({ browser }) => {
   const panel = await page(browser);
   for (const to of [path.clusterPage(), path.authenticationPage(), path.accessPage(), path.deployment("shop", "storefront")]) {
     await settle(panel, to);
-    const { violations } = await new AxeBuilder({ page: panel }).setLegacyMode().withRules(["landmark-unique"]).analyze();
+    const { violations } = await axe(panel).setLegacyMode().withRules(["landmark-unique"]).analyze();
     expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)), to).toEqual([]);
   }
   await panel.context().close();
 });
 
 const widths = [320, 390, 1440, 2560];
-for (const colorScheme of ["light", "dark"] as const) {
-  test(`no page scrolls sideways at ${widths.join(", ")} px, ${colorScheme}`, async ({ browser }) => {
-    test.setTimeout(240_000);
-    const panel = await page(browser, { colorScheme });
-    const addresses = Object.values(casesOf(await podThatRuns()))
-      .flatMap((cases) => cases.filter(({ state, user }) => state === "full" && user === "ada"))
-      .map(({ path }) => path);
-    for (const to of [...new Set(addresses), ...gatewayPages.map(({ path }) => path)]) {
-      await settle(panel, to);
+test(`no page scrolls sideways at ${widths.join(", ")} px, light and dark`, async ({ browser }) => {
+  test.setTimeout(240_000);
+  const panel = await page(browser);
+  const addresses = Object.values(casesOf(await podThatRuns()))
+    .flatMap((cases) => cases.filter(({ state, user }) => state === "full" && user === "ada"))
+    .map(({ path }) => path);
+  for (const to of [...new Set(addresses), ...gatewayPages.map(({ path }) => path)]) {
+    await settle(panel, to);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await panel.emulateMedia({ colorScheme });
       for (const width of widths) {
         await panel.setViewportSize({ width, height: 900 });
         const sideways = () => panel.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-        await expect.poll(sideways, { message: `${to} at ${width} px` }).toBe(0);
+        await expect.poll(sideways, { message: `${to} at ${width} px, ${colorScheme}` }).toBe(0);
       }
     }
-    await panel.context().close();
-  });
-}
+  }
+  await panel.context().close();
+});
 
 test("tables use the full width of a wide screen, and prose does not", async ({ browser }) => {
   const panel = await page(browser, { viewport: { width: 2560, height: 1200 } });

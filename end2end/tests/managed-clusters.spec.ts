@@ -1,6 +1,6 @@
 // The list of Magnum's clusters and the form for a new one, against the real Magnum, in a project of their own.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { signIn } from "../support/sign-in";
 import { clustersOf, clustersPage, createTenant, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
@@ -42,7 +42,7 @@ async function useFile(page: Page, text: string) {
 }
 
 async function isAccessible(page: Page) {
-  const { violations } = await new AxeBuilder({ page }).include("main").analyze();
+  const { violations } = await axe(page).include("main").analyze();
   expect(violations).toEqual([]);
 }
 

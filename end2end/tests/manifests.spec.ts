@@ -1,6 +1,6 @@
 // Objects are created and edited as YAML: what is written is checked, reviewed, and only then applied.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { content, documents, editor, paste, planned, review, reviewChanges, textOf } from "../support/editor";
 import { cluster } from "../support/env";
@@ -8,7 +8,7 @@ import { interactive } from "../support/interactive";
 import { admin, adminWith, apply } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;
@@ -375,7 +375,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await adminWith("acme-prod", JSON.stringify(configMap(name, { key: "theirs" })), "apply", "--server-side", "--field-manager=other", "-f", "-");
     await openCreate(page);
     const violations = async () => {
-      const found = await new AxeBuilder({ page }).setLegacyMode().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
+      const found = await axe(page).setLegacyMode().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
       return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
     };
     expect(await violations()).toEqual([]);

@@ -1,12 +1,12 @@
 // What goes along from page to page, the choice of a cluster, the command palette and the announcement of pages.
-import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { cluster, projectId } from "../support/env";
 import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, createPod, remove, unique } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");
@@ -332,7 +332,7 @@ test.describe("the command palette", () => {
         await expect(active(page)).toContainText("Pods");
         expect(await sideways()).toBe(0);
         await expect(palette(page)).toBeInViewport({ ratio: 1 });
-        const { violations } = await new AxeBuilder({ page }).setLegacyMode().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
+        const { violations } = await axe(page).setLegacyMode().withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
         const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
         expect(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`)).toEqual([]);
       });

@@ -1,6 +1,6 @@
 // Signing in with the stack's two OpenID Providers, and what ends there and here.
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, newContext, test } from "../support/browser";
 import { setting } from "../support/env";
 import { record } from "../support/secrets";
@@ -35,7 +35,7 @@ test("both providers and the cloud are on one page, and each signs in", async ({
   await page.goto("/");
   await expect(page.getByRole("link", { name: /^Sign in with / })).toHaveCount(2);
   await expect(page.getByLabel("User name")).toBeVisible();
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect((await axe(page).analyze()).violations).toEqual([]);
   await signInWith(page, "Corp", "alice");
   await expect(page.getByText("You are signed in as alice by Corp.")).toBeVisible();
   const partner = await signedInWith(browser, "Partner", "bob");
@@ -48,7 +48,7 @@ test("a user without an account in the cloud gets apps by group and sees why the
   // carol is in no group, and the cloud does not know her
   const page = await signedInWith(browser, "Partner", "carol");
   await expect(page.getByText("You see no clusters here")).toBeVisible();
-  expect((await new AxeBuilder({ page }).analyze()).violations).toEqual([]);
+  expect((await axe(page).analyze()).violations).toEqual([]);
   await page.context().close();
   // alice is in the group ops of Corp, which opens Prometheus
   const alice = await signedInWith(browser, "Corp", "alice", setting("PROMETHEUS_URL"));

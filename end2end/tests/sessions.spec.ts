@@ -1,6 +1,6 @@
 // "Your sessions", and the pages that say why something about signing in went wrong.
-import AxeBuilder from "@axe-core/playwright";
 import type { Browser, Page } from "@playwright/test";
+import { axe } from "../support/accessibility";
 import { expect, newContext, test } from "../support/browser";
 import { send } from "../support/http";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
@@ -130,7 +130,7 @@ for (const scheme of ["light", "dark"] as const) {
         await page.setViewportSize({ width, height: 900 });
         const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         expect(sideways, `${width} px`).toBeLessThanOrEqual(0);
-        const { violations } = await new AxeBuilder({ page })
+        const { violations } = await axe(page)
           .setLegacyMode()
           .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"])
           .analyze();

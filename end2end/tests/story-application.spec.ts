@@ -9,7 +9,7 @@ import { projectRoot } from "../support/env";
 import { admin, apply } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, image as firstImage, nextImage, remove } from "../support/workloads";
 
 const pictures = nodePath.join(projectRoot, "end2end/screenshots");

@@ -6,7 +6,7 @@ import { admin, apply } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, podManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;

@@ -15,6 +15,8 @@ recipe=1 # raise it when what this script makes changes
 programs=(kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl)
 beside=(usr/bin/etcd usr/bin/etcdctl usr/bin/containerd usr/bin/containerd-shim-runc-v2 usr/bin/ctr usr/sbin/runc)
 plugins=(bridge host-local loopback)
+# the same for all programs, which share packages; debug information, which -w leaves out, is not generated either
+build_flags=(-trimpath -gcflags all=-dwarf=false)
 
 target=$cache/kubernetes
 work=$cache/kubernetes-work
@@ -78,7 +80,7 @@ prepare_go() {
 generate_openapi() {
   local generated=pkg/generated/openapi packages
   [ ! -s "$generated/zz_generated.openapi.go" ] || return 0
-  go build -o "$work/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
+  go build "${build_flags[@]}" -o "$work/openapi-gen" ./vendor/k8s.io/kube-openapi/cmd/openapi-gen
   packages=$({
     grep --recursive --files-with-matches --include='*.go' '+k8s:openapi-gen=' pkg cmd plugin
     (cd staging/src && grep --recursive --files-with-matches --include='*.go' '+k8s:openapi-gen=' k8s.io | sed 's#^#vendor/#')
@@ -99,7 +101,7 @@ compile() {
   for program in "${programs[@]}"; do
     started=$SECONDS
     # without the cloud providers' kits and the Docker shim
-    go build -trimpath -tags providerless,dockerless -ldflags "$flags" -o "$target/bin/$program.new" "./cmd/$program"
+    go build "${build_flags[@]}" -tags providerless,dockerless -ldflags "$flags" -o "$target/bin/$program.new" "./cmd/$program"
     mv "$target/bin/$program.new" "$target/bin/$program"
     say "$program: $(human_seconds $((SECONDS - started)))"
   done

@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask site`, in order.
 use crate::{
     compress, modules, names, settings,
-    steps::{Paths, done, files, run},
+    steps::{Paths, done, files, in_parallel, largest_first, run},
     wasm,
 };
 use anyhow::{Context, Result, ensure};
@@ -91,11 +91,15 @@ fn minify_scripts(paths: &Paths) -> Result<()> {
 
 fn shrink(paths: &Paths) -> Result<()> {
     let start = Instant::now();
-    for file in &files(&paths.pkg)? {
+    let mut sizes = in_parallel(&largest_first(files(&paths.pkg)?)?, |file| {
         let raw = file.metadata()?.len();
         let brotli = compress::beside(file)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
-        eprintln!("  {name}: {raw} B, brotli {brotli} B");
+        Ok(format!("  {name}: {raw} B, brotli {brotli} B"))
+    })?;
+    sizes.sort();
+    for line in sizes {
+        eprintln!("{line}");
     }
     done("compression", start);
     Ok(())

@@ -1,7 +1,7 @@
 //! The WebAssembly of the panel: compiled, split by groups of pages, bound to JavaScript, optimised.
 use crate::{
     settings,
-    steps::{Paths, done, files, hex, run},
+    steps::{Paths, done, files, hex, in_parallel, largest_first, run},
 };
 use anyhow::{Context, Result, anyhow, ensure};
 use sha2::{Digest as _, Sha256};
@@ -159,30 +159,31 @@ pub fn optimise(paths: &Paths) -> Result<()> {
     // by far the slowest step, and mostly for modules that were optimised before
     let cache = paths.front.join("optimised");
     fs::create_dir_all(&cache)?;
-    let mut used = Vec::new();
-    for module in files(&paths.pkg)? {
-        if module
+    let mut modules = files(&paths.pkg)?;
+    modules.retain(|module| {
+        module
             .extension()
-            .is_none_or(|extension| extension != "wasm")
-        {
-            continue;
-        }
-        let cached = cache.join(digest(&fs::read(&module)?, &options));
+            .is_some_and(|extension| extension == "wasm")
+    });
+    let used = in_parallel(&largest_first(modules)?, |module| {
+        let name = module.file_name().unwrap_or_default().to_string_lossy();
+        let cached = cache.join(digest(&fs::read(module)?, &options));
         if !cached.exists() {
-            let unfinished = cached.with_extension("new");
+            // two modules may be equal, and optimised at the same time
+            let unfinished = cached.with_extension(format!("{name}.new"));
             let status = Command::new(paths.node_bin.join("wasm-opt"))
                 .args(&options)
-                .arg(&module)
+                .arg(module)
                 .arg("-o")
                 .arg(&unfinished)
                 .status()
                 .context("start wasm-opt")?;
-            ensure!(status.success(), "wasm-opt failed: {status}");
+            ensure!(status.success(), "wasm-opt failed for {name}: {status}");
             fs::rename(&unfinished, &cached)?;
         }
-        fs::copy(&cached, &module)?;
-        used.push(cached);
-    }
+        fs::copy(&cached, module)?;
+        Ok(cached)
+    })?;
     for old in files(&cache)? {
         if !used.contains(&old) {
             fs::remove_file(old)?;

@@ -89,7 +89,7 @@ pub async fn of_object(
 const MAX_NODE_EVENTS: &str = "200";
 
 /// An event about a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NodeEventRow {
     /// Of the event.
     pub uid: String,
