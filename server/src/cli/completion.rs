@@ -84,7 +84,19 @@ mod tests {
                     files += 1;
                 }
                 Some("output") => {
-                    assert_eq!(values, ["table", "json", "yaml", "name"], "{place}");
+                    let expected: &[&str] = match command.get_name() {
+                        "export" => &["file", "terraform", "json"],
+                        _ => &[
+                            "table",
+                            "wide",
+                            "json",
+                            "yaml",
+                            "name",
+                            "jsonpath=PATH",
+                            "template=TEXT",
+                        ],
+                    };
+                    assert_eq!(values, expected, "{place}");
                     outputs += 1;
                 }
                 Some("authority") => {
