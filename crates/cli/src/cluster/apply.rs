@@ -8,6 +8,7 @@ use super::error::ClusterError;
 use super::exit_code;
 use super::protection::{self, ProtectionChange};
 use super::review;
+use super::shrinking;
 use super::specification::Specification;
 use super::steps;
 use super::views::print_object;
@@ -71,6 +72,11 @@ pub async fn apply(
     let uuid = existing.as_ref().map(|existing| existing.uuid);
     let protection = protection::planned(connection, document, uuid).await?;
     print_all(console, args.shared.output, name, &plan, protection)?;
+    let placed = match uuid {
+        Some(uuid) => shrinking::of_plan(connection, uuid, &plan).await?,
+        None => Vec::new(),
+    };
+    shrinking::warn(&placed, console);
     if args.dry_run {
         if plan.can_be_applied() && existing.is_none() {
             review::ensure_permitted(&review::read(connection, document).await?)?;
@@ -83,6 +89,7 @@ pub async fn apply(
     }
     ensure_applicable(&plan, "the file cannot be applied")?;
     confirm(console, args.yes, &plan, name)?;
+    shrinking::accept(console, &args.pods, &placed)?;
     let Some(existing) = existing else {
         let review = review::read(connection, document).await?;
         review::ensure_permitted(&review)?;

@@ -42,6 +42,7 @@ mod review;
 mod running;
 mod schema;
 mod services;
+mod shrinking;
 mod specification;
 mod steps;
 mod templates;

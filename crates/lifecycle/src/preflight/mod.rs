@@ -8,7 +8,7 @@ mod upgrade;
 pub use creation::{CreationContext, MIN_FLAVOR, before_creation};
 pub use deletion::{DeletionContext, before_deletion};
 pub use healing::{AutoHealing, HealingContext, auto_healing, before_healing, healing_hint};
-pub use resize::{ResizeContext, before_growth, before_resize};
+pub use resize::{ResizeContext, before_growth, before_nodes_leave, before_resize};
 pub use upgrade::{Reading, UpgradeContext, before_upgrade};
 
 use crate::quota::{Fit, Projection};

@@ -87,6 +87,13 @@ pub fn before_growth(quotas: &[Projection]) -> Checks {
     checks
 }
 
+/// Checks whether the pods of nodes that leave have a place.
+pub fn before_nodes_leave(pods_of_nodes: &Placement) -> Checks {
+    let mut checks = Checks::default();
+    pods(pods_of_nodes, &mut checks);
+    checks
+}
+
 fn pods(placement: &Placement, checks: &mut Checks) {
     let unplaced = match placement {
         Placement::NotNeeded => return,

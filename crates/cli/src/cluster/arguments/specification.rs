@@ -1,5 +1,5 @@
 //! The grammar of the commands that take a specification: create, apply, diff.
-use super::{SharedArgs, WaitArgs, dry_run, duration};
+use super::{PodArgs, SharedArgs, WaitArgs, dry_run, duration};
 use clap::{ArgAction, Args};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -110,7 +110,8 @@ const OPTIONS: [&str; 13] = [
 ///
 /// The steps are carried out one after another; each begins when the cluster is settled. What Magnum cannot
 /// change is never recreated: then nothing is changed, and the exit code is 4. A file that is applied twice
-/// sends nothing the second time.
+/// sends nothing the second time. Where a node group gets smaller or is deleted, the pods are named that the
+/// remaining nodes have no room for.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -137,6 +138,8 @@ pub struct ApplyArgs {
         hide_default_value = true
     )]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub pods: PodArgs,
     /// Do not ask before nodes are removed
     #[arg(long, short)]
     pub yes: bool,

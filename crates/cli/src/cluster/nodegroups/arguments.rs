@@ -120,6 +120,8 @@ pub struct DeleteArgs {
     /// Name or UUID of the node group
     pub group: String,
     #[command(flatten)]
+    pub pods: PodArgs,
+    #[command(flatten)]
     pub change: ChangeArgs,
 }
 

@@ -4,14 +4,12 @@ use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
-use crate::cluster::nodes::in_group;
 use crate::cluster::part::{self, Target};
 use crate::cluster::pods;
+use crate::cluster::shrinking;
 use portico_cluster_operations::settling::settling;
 use portico_cluster_operations::steps::StepError;
 use portico_lifecycle::capabilities::Feature;
-use portico_lifecycle::model::NodeGroup;
-use portico_lifecycle::placement::{Leaving, Placement};
 use portico_lifecycle::plan::{Plan, group_deletion};
 use portico_lifecycle::preflight::{ResizeContext, before_growth, before_resize};
 use portico_lifecycle::spec::NodeGroupSpec;
@@ -124,7 +122,7 @@ pub async fn resize_target(
     let quotas = target
         .quotas(connection, flavor.as_deref(), group.node_count, args.nodes)
         .await;
-    let placed = placed(connection, target, &group, args.nodes).await;
+    let placed = shrinking::of_group(connection, target, &group, args.nodes).await;
     // those that are set with it count
     if let Some(bounds) = &mut group.bounds {
         bounds.min = args.min.unwrap_or(bounds.min);
@@ -159,26 +157,6 @@ pub async fn resize_target(
     part::send(connection, console, target, &plan, &args.change).await
 }
 
-/// Returns which pods have no place when a group shrinks: Magnum chooses the nodes that leave.
-async fn placed(
-    connection: &Connection,
-    target: &Target,
-    group: &NodeGroup,
-    wanted: u32,
-) -> Placement {
-    let number = group.node_count.saturating_sub(wanted);
-    if number == 0 || group.is_control_plane() {
-        return Placement::NotNeeded;
-    }
-    match in_group(connection, target, &group.name).await {
-        Ok(nodes) => {
-            let leaving = Leaving::Any { nodes, number };
-            pods::read(connection, target.uuid, &leaving).await
-        }
-        Err(reason) => Placement::NotChecked(reason),
-    }
-}
-
 /// Deletes a node group.
 ///
 /// # Errors
@@ -194,7 +172,13 @@ pub async fn delete(
         steps: vec![group_deletion(&target.cluster, group)],
         ..Plan::default()
     };
-    part::carry_out(connection, console, &target, &plan, &args.change).await
+    let placed = shrinking::of_plan(connection, target.uuid, &plan).await?;
+    shrinking::warn(&placed, console);
+    if let Some(code) = part::confirm(console, &target, &plan, &args.change)? {
+        return Ok(code);
+    }
+    shrinking::accept(console, &args.pods, &placed)?;
+    part::send(connection, console, &target, &plan, &args.change).await
 }
 
 /// Returns what the driver and Magnum must support for these settings.

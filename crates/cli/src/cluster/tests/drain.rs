@@ -100,6 +100,38 @@ async fn pods_without_a_place_are_named_and_accepted() {
 }
 
 #[tokio::test]
+async fn pods_without_a_place_are_accepted_before_a_file_makes_a_group_smaller() {
+    let machine = Machine::new();
+    let head = "apiVersion: portico.dev/v1alpha1\nkind: Cluster\nmetadata: {name: shop}\n";
+    let groups = "nodeGroups: [{name: default-worker, replicas: 1}]";
+    let content = format!("{head}spec: {{template: small, {groups}}}\n");
+    let path = machine.file("shop.yaml", &content);
+    let apply = ["apply", "-f", &path, "--yes"];
+    let (cloud, api) = (cloud().await, inside(&[("large", "3")]).await);
+    // the plan is read and shown only
+    let words = with(&apply, &["--dry-run"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.err.contains("shop/large"), "{}", ran.err);
+    // --yes is about the nodes, not about the pods
+    let ran = machine.run_inside(&cloud, &api, &apply, None).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("--accept-pending-pods"), "{}", ran.err);
+    let ran = machine.run_inside(&cloud, &api, &apply, Some("no")).await;
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(cloud.calls().is_empty());
+    let words = with(&apply, &["--accept-pending-pods"]);
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(cloud.changes()[0].body["node_count"], 1);
+    // control case: there is room
+    let (other, api) = (super::nodes::cloud().await, inside(&[("web", "1")]).await);
+    let ran = machine.run_inside(&other, &api, &apply, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(!ran.err.contains("Pods:"), "{}", ran.err);
+}
+
+#[tokio::test]
 async fn what_may_not_be_read_is_reported_as_not_checked() {
     let (machine, cloud) = (Machine::new(), cloud().await);
     let api = inside(&[("large", "3")]).await;
