@@ -51,7 +51,8 @@ pub struct EventsArgs {
 pub enum EventSource {
     /// What a user requested through Portico
     Request,
-    /// What differs from the observation before
+    /// What differs from the observation of Magnum before; or `magnum`
+    #[value(alias = "magnum")]
     Observation,
     /// What the cluster's stack in Heat reports
     Heat,

@@ -1,7 +1,7 @@
-//! `portico cluster upgrade` and `versions`.
+//! `portico cluster upgrade`, and the templates that `versions` shows.
 mod examination;
 
-use super::arguments::{ChangeArgs, ClusterOutput, SharedArgs};
+use super::arguments::{ChangeArgs, ClusterOutput};
 use super::checks;
 use super::connection::Connection;
 use super::console::Console;
@@ -55,19 +55,9 @@ pub struct UpgradeArgs {
     pub change: ChangeArgs,
 }
 
-/// Show the versions of a cluster, and those that it can be upgraded to
-#[derive(Args, Debug)]
-#[command(after_help = "Example:\n  portico cluster versions shop")]
-pub struct VersionsArgs {
-    /// Name or UUID
-    pub cluster: String,
-    #[command(flatten)]
-    pub shared: SharedArgs,
-}
-
 /// A template as the target of an upgrade.
 #[derive(Debug, Serialize)]
-struct TargetView {
+pub struct TargetView {
     template: String,
     uuid: String,
     version: Option<String>,
@@ -90,19 +80,19 @@ impl TableRow for TargetView {
     }
 }
 
-/// Shows the versions of a cluster and of its possible targets.
+/// Returns a cluster with the templates that it may be upgraded to, and why not to the others.
 ///
 /// # Errors
 /// If Magnum cannot be asked or refuses.
-pub async fn versions(
-    connection: &mut Connection,
+pub async fn targets(
+    connection: &Connection,
     console: &mut Console,
-    args: &VersionsArgs,
-) -> Result<(), ClusterError> {
-    let change = ChangeArgs::default();
-    let target = Target::open(connection, console, &args.cluster, &change).await?;
+    cluster: &str,
+) -> Result<(Target, Vec<TargetView>), ClusterError> {
+    let target = Target::read_named(connection, cluster).await?;
     let templates = templates(connection, console).await?;
-    show_targets(console, args.shared.output, &target, &templates)
+    let views = views(&target, &templates);
+    Ok((target, views))
 }
 
 /// Upgrades a cluster, or shows the checks; returns the exit code.
@@ -124,7 +114,8 @@ pub async fn upgrade(
         (Some(wanted), _) => choose(&templates, wanted)?,
         (None, Some(_)) => own_template(&target, &templates)?,
         (None, None) => {
-            show_targets(console, args.change.shared.output, &target, &templates)?;
+            let views = views(&target, &templates);
+            print_targets(console, args.change.shared.output, &target, &views)?;
             return Ok(0);
         }
     };
@@ -216,12 +207,7 @@ pub fn is_version(version: &str, wanted: &str) -> bool {
     !wanted.is_empty() && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
-fn show_targets(
-    console: &mut Console,
-    format: ClusterOutput,
-    target: &Target,
-    templates: &[Template],
-) -> Result<(), ClusterError> {
+fn views(target: &Target, templates: &[Template]) -> Vec<TargetView> {
     let mut views: Vec<_> = templates
         .iter()
         .map(|template| TargetView {
@@ -235,6 +221,19 @@ fn show_targets(
     views.sort_by(|one, other| {
         (&one.version, &one.template).cmp(&(&other.version, &other.template))
     });
+    views
+}
+
+/// Prints the templates of a cluster; a table follows its version.
+///
+/// # Errors
+/// If it cannot be written, or an expression does not fit.
+pub fn print_targets(
+    console: &mut Console,
+    format: ClusterOutput,
+    target: &Target,
+    views: &[TargetView],
+) -> Result<(), ClusterError> {
     if format == ClusterOutput::Table {
         let version = target.cluster.version.as_deref().unwrap_or("not reported");
         console.say(format!(
@@ -242,7 +241,7 @@ fn show_targets(
             target.cluster.name
         ));
     }
-    print_list(console, format, &views, |view| (&view.template, &view.uuid))
+    print_list(console, format, views, |view| (&view.template, &view.uuid))
 }
 
 /// Returns the template that the cluster has: the only one to which Magnum upgrades a single group.

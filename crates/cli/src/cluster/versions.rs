@@ -1,12 +1,12 @@
 //! `portico cluster versions`: of the cloud without a cluster, else of a cluster with what runs in it.
-use super::arguments::SharedArgs;
+use super::arguments::{ClusterOutput, SharedArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::kubernetes::{self, ApiError, Kubernetes};
 use super::nodes::readiness;
-use super::upgrade;
-use super::views::print_list;
+use super::upgrade::{self, TargetView};
+use super::views::{print_list, print_object};
 use crate::output::{OutputFormat, TableRow, list};
 use clap::Args;
 use portico_cluster_operations::upgrades;
@@ -24,13 +24,14 @@ const WORKLOADS: [&str; 2] = [
 /// Show the versions of Portico, of the cloud's Magnum and of its templates, or those of a cluster
 ///
 /// Of a cluster are shown its version, the templates that it can be upgraded to, and, where this machine has
-/// access to it through Portico, the kubelets and the components in kube-system. With -o json, a cluster's list
-/// is that of the templates; `describe -o json` has the kubelets.
+/// access to it through Portico, the kubelets and the components in kube-system. With -o json, that is one object
+/// with `version`, `templates`, `components` and, if they could not be read, `not_checked`; -o name has the templates.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   portico cluster versions         # Portico, Magnum, and the Kubernetes of the templates
-  portico cluster versions shop")]
+  portico cluster versions shop
+  portico cluster versions shop -o jsonpath='{.components[*].version}'")]
 pub struct VersionsArgs {
     /// Name or UUID of a cluster. Default: the versions of the cloud
     pub cluster: Option<String>,
@@ -68,6 +69,20 @@ impl TableRow for VersionView {
     }
 }
 
+/// The versions of a cluster.
+#[derive(Debug, Serialize)]
+struct ClusterVersions<'a> {
+    uuid: Uuid,
+    name: &'a str,
+    /// Of Kubernetes, as Magnum reports it.
+    version: Option<&'a str>,
+    templates: Vec<TargetView>,
+    /// Of the API server, the kubelets and what runs in kube-system.
+    components: Vec<VersionView>,
+    /// Why the components are not known.
+    not_checked: Option<String>,
+}
+
 /// Shows versions.
 ///
 /// # Errors
@@ -80,24 +95,42 @@ pub async fn versions(
     let Some(cluster) = &args.cluster else {
         return of_cloud(connection, console, args).await;
     };
-    let of_cluster = upgrade::VersionsArgs {
-        cluster: cluster.clone(),
-        shared: args.shared.clone(),
-    };
-    upgrade::versions(connection, console, &of_cluster).await?;
-    if !args.shared.output.is_table() {
+    let format = args.shared.output;
+    let (target, templates) = upgrade::targets(connection, console, cluster).await?;
+    if format.is_table() || format == ClusterOutput::Name {
+        upgrade::print_targets(console, format, &target, &templates)?;
+    }
+    if format == ClusterOutput::Name {
         return Ok(());
     }
-    let magnum = &connection.clients.magnum;
-    let found = magnum.cluster_named(&connection.token, cluster).await?;
-    match inside(connection, found.uuid).await {
-        Ok(rows) => console.print(&format!("\n{}", list(OutputFormat::Table, &rows)?)),
-        Err(cause) => {
-            console.say(format!(
+    let (components, not_checked) = match inside(connection, target.uuid).await {
+        Ok(components) => (components, None),
+        Err(cause) => (
+            Vec::new(),
+            Some(format!(
                 "Kubelets and components were not checked: {cause}."
-            ));
+            )),
+        ),
+    };
+    if !format.is_table() {
+        let versions = ClusterVersions {
+            uuid: target.uuid,
+            name: &target.cluster.name,
+            version: target.cluster.version.as_deref(),
+            templates,
+            components,
+            not_checked,
+        };
+        return print_object(console, format, &versions, versions.name, || {
+            Ok(String::new())
+        });
+    }
+    match not_checked {
+        Some(text) => {
+            console.say(text);
             Ok(())
         }
+        None => console.print(&format!("\n{}", list(OutputFormat::Table, &components)?)),
     }
 }
 

@@ -46,8 +46,8 @@ async fn case_34_a_minor_version_is_not_skipped() {
         let ran = cluster(&person, &words).await;
         assert_eq!(ran.code, 4, "{}", ran.err);
         let ran = cluster(&person, &["versions", &name, "-o", "json"]).await;
-        let targets = json(&ran);
-        let targets = targets.as_array().unwrap();
+        let versions = json(&ran);
+        let targets = versions["templates"].as_array().unwrap();
         let refusal = |template: &str| {
             let mut targets = targets.iter();
             let found = targets.find(|target| target["template"] == template);

@@ -123,6 +123,10 @@ async fn an_enrolled_cluster_is_checked_with_the_users_own_token() {
         let ran = tenant.cluster(&["versions", &name]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(ran.out.contains("API server"), "{} {}", ran.out, ran.err);
+        let versions = json(&tenant.cluster(&["versions", &name, "-o", "json"]).await);
+        assert!(!versions["templates"].as_array().unwrap().is_empty());
+        let first = &versions["components"][0];
+        assert_eq!(first["component"], "API server", "{versions}");
         let ran = tenant.cluster(&["describe", &name]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         assert!(ran.out.contains("Node groups"), "{}", ran.out);

@@ -90,6 +90,15 @@ fn entries_are_chosen_by_source_and_time() {
 }
 
 #[test]
+fn magnum_is_another_word_for_observations() {
+    for word in ["observation", "magnum"] {
+        let source = EventSource::from_str(word, false);
+        assert_eq!(source, Ok(EventSource::Observation), "{word}");
+    }
+    assert!(EventSource::from_str("nova", false).is_err());
+}
+
+#[test]
 fn a_line_of_a_later_version_is_left_out() {
     let mut later = observation(2, "2026-11-28T03:00:10Z");
     later["source"] = json!("alert");

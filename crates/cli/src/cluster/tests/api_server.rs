@@ -117,6 +117,15 @@ fn answer(
     let query = uri.query().unwrap_or_default();
     match (method.as_str(), path.as_slice()) {
         ("GET", []) => object(json!({"resources": [{"name": "pods/eviction", "version": "v1"}]})),
+        ("GET", ["version"]) => object(json!({"gitVersion": "v1.31.0"})),
+        ("GET", ["apis", "apps", "v1", "namespaces", "kube-system", kind]) => {
+            let pod = json!({"spec": {"containers": [{"image": "coredns:v1.11.1"}]}});
+            let coredns = json!({"metadata": {"name": "coredns"}, "spec": {"template": pod}});
+            list(match *kind {
+                "deployments" => vec![coredns],
+                _ => Vec::new(),
+            })
+        }
         ("GET", ["nodes" | "pods"]) if state.is_forbidden => status(403, "nodes is forbidden"),
         ("GET", ["nodes"]) => list(state.nodes.clone()),
         ("GET", ["pods"]) => {

@@ -1,6 +1,7 @@
 use super::Machine;
+use super::api_server::{ApiServer, node};
 use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, error};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const OTHER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0f";
 
@@ -238,6 +239,45 @@ async fn versions_are_those_of_the_cloud_or_of_a_cluster() {
     assert!(ran.out.contains("the cluster's template"), "{}", ran.out);
     let text = "Kubelets and components were not checked";
     assert!(ran.err.contains(text), "{}", ran.err);
+    // an object has the same
+    let words = ["versions", "shop", "-o", "json"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let versions = ran.json();
+    assert_eq!(versions["version"], "v1.31.0");
+    assert_eq!(versions["templates"][0]["is_current"], true);
+    assert_eq!(versions["components"], json!([]));
+    let reason = versions["not_checked"].as_str().unwrap();
+    assert!(reason.contains(text), "{reason}");
+    assert!(!ran.err.contains(text), "{}", ran.err);
+    let words = ["versions", "shop", "-o", "name"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.out, "small\n", "{}", ran.err);
+}
+
+#[tokio::test]
+async fn versions_of_a_cluster_that_answers_have_its_kubelets_and_components() {
+    let clusters = vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")];
+    let (machine, cloud) = (Machine::new(), StandIn::with(clusters).await);
+    let mut node = node("shop-abc-node-0", "s0");
+    node["status"]["nodeInfo"] = json!({"kubeletVersion": "v1.31.0"});
+    let api = ApiServer::start(vec![node], Vec::new()).await;
+    let words = ["versions", "shop", "-o", "json"];
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let versions = ran.json();
+    assert_eq!(versions["not_checked"], Value::Null);
+    let expected = [
+        json!({"component": "API server", "version": "v1.31.0", "note": null}),
+        json!({"component": "kubelet", "version": "v1.31.0", "note": "shop-abc-node-0"}),
+        json!({"component": "coredns", "version": "v1.11.1", "note": "coredns:v1.11.1"}),
+    ];
+    assert_eq!(versions["components"], json!(expected));
+    // control case: the table has the same
+    let ran = machine
+        .run_inside(&cloud, &api, &["versions", "shop"], None)
+        .await;
+    assert!(ran.out.contains("coredns:v1.11.1"), "{}", ran.out);
 }
 
 #[tokio::test]
