@@ -1,5 +1,5 @@
 //! The drain of a node before it is removed, in a cluster that answers.
-use crate::local::run;
+use crate::local::Kubectl;
 use crate::panel::Panel;
 use crate::story::log_in;
 use crate::tenant::{Tenant, json};
@@ -10,31 +10,6 @@ use tokio::time::{Instant, sleep};
 const PAUSE: Duration = Duration::from_secs(1);
 /// Maximum time until the gateway lists an enrolled cluster, or its API server accepts a token.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// kubectl with the rights of an administrator.
-struct Kubectl<'t> {
-    tenant: &'t Tenant,
-    kubeconfig: String,
-}
-
-impl Kubectl<'_> {
-    async fn run(&self, arguments: &[&str]) -> String {
-        let kubectl = self.tenant.env.get("KUBECTL").unwrap();
-        let words: Vec<_> = ["--kubeconfig", &self.kubeconfig]
-            .into_iter()
-            .chain(arguments.iter().copied())
-            .collect();
-        run(self.tenant, kubectl, &words).await
-    }
-
-    /// Sends an object to a path.
-    async fn send(&self, verb: &str, path: &str, object: &Value) -> Value {
-        let file = self.tenant.person.write("object.json", &object.to_string());
-        let file = file.unwrap().display().to_string();
-        let printed = self.run(&[verb, "--raw", path, "-f", &file]).await;
-        serde_json::from_str(&printed).unwrap()
-    }
-}
 
 /// Makes a pod on a node that is running by its status, with a budget that permits no disruption.
 async fn make_protected_pod(kubectl: &Kubectl<'_>, node: &str) {
@@ -88,23 +63,7 @@ async fn a_node_is_drained_before_it_is_removed_and_a_budget_in_the_way_is_named
         let ran = tenant.cluster(&words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let made = tenant.named(&name).await.remove(0);
-        let place = tenant.person.write("place", "").unwrap();
-        let kubeconfig = place.with_file_name("admin.kubeconfig");
-        let kubeconfig = kubeconfig.to_str().unwrap().to_owned();
-        let words = [
-            "kubeconfig",
-            &name,
-            "--certificate",
-            "--out",
-            &kubeconfig,
-            "--yes",
-        ];
-        let ran = tenant.cluster(&words).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let kubectl = Kubectl {
-            tenant: &tenant,
-            kubeconfig,
-        };
+        let kubectl = Kubectl::administrator(&tenant, &name).await;
         log_in(&tenant).await;
         let mut panel = Panel::sign_in(&tenant).await;
         panel.enrol(made.uuid).await;
@@ -129,14 +88,7 @@ async fn a_node_is_drained_before_it_is_removed_and_a_budget_in_the_way_is_named
         };
         let ran = cluster(with(&["--dry-run"])).await;
         assert!(ran.err.contains("Not checked"), "{} {}", ran.out, ran.err);
-        let words = [
-            "create",
-            "clusterrolebinding",
-            "all-users",
-            "--clusterrole=cluster-admin",
-            "--group=system:authenticated",
-        ];
-        kubectl.run(&words).await;
+        kubectl.permit_all().await;
         make_protected_pod(&kubectl, &node).await;
         loop {
             let ran = cluster(with(&["--dry-run"])).await;

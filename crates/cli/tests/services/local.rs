@@ -1,9 +1,90 @@
 //! A cluster that answers: etcd and API server of the stack's Kubernetes build, with Magnum's
 //! certificates (`scripts/services/magnum/drivers/k8s_local`).
+use crate::panel::Panel;
+use crate::story::log_in;
 use crate::tenant::Tenant;
 use portico_openstack::magnum::{Authority, Cluster, Status};
+use serde_json::Value;
 use std::path::Path;
+use std::time::Duration;
 use tokio::process::Command;
+use tokio::time::{Instant, sleep};
+
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Maximum time until the gateway lists an enrolled cluster.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// kubectl with the rights of an administrator.
+pub struct Kubectl<'t> {
+    tenant: &'t Tenant,
+    kubeconfig: String,
+}
+
+impl<'t> Kubectl<'t> {
+    /// Writes a kubeconfig with a certificate of a cluster's own authority.
+    pub async fn administrator(tenant: &'t Tenant, name: &str) -> Self {
+        let place = tenant.person.write("place", "").unwrap();
+        let kubeconfig = place.with_file_name("admin.kubeconfig");
+        let kubeconfig = kubeconfig.to_str().unwrap().to_owned();
+        let words = ["kubeconfig", name, "--certificate", "--yes", "--out"];
+        let words: Vec<_> = words.into_iter().chain([kubeconfig.as_str()]).collect();
+        let ran = tenant.cluster(&words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        Self { tenant, kubeconfig }
+    }
+
+    pub async fn run(&self, arguments: &[&str]) -> String {
+        let kubectl = self.tenant.env.get("KUBECTL").unwrap();
+        let words: Vec<_> = ["--kubeconfig", &self.kubeconfig]
+            .into_iter()
+            .chain(arguments.iter().copied())
+            .collect();
+        run(self.tenant, kubectl, &words).await
+    }
+
+    /// Sends an object to a path.
+    pub async fn send(&self, verb: &str, path: &str, object: &Value) -> Value {
+        let file = self.tenant.person.write("object.json", &object.to_string());
+        let file = file.unwrap().display().to_string();
+        let printed = self.run(&[verb, "--raw", path, "-f", &file]).await;
+        serde_json::from_str(&printed).unwrap()
+    }
+
+    /// Gives every user the rights of an administrator.
+    pub async fn permit_all(&self) {
+        let words = [
+            "create",
+            "clusterrolebinding",
+            "all-users",
+            "--clusterrole=cluster-admin",
+            "--group=system:authenticated",
+        ];
+        self.run(&words).await;
+    }
+}
+
+/// Makes a cluster with one worker, enrols it, and signs the member in until the gateway lists it.
+pub async fn enrolled(tenant: &Tenant, name: &str) -> (Cluster, Panel) {
+    let role = tenant.env.get("ROLE_ID_K8S_DEVELOPER").unwrap();
+    let granted = tenant.admin.grant(&tenant.member.id, &tenant.project, role);
+    granted.await.unwrap();
+    let words = ["create", name, "-t", "kubernetes-local", "--keypair", "ops"];
+    let more = ["--workers", "1", "--wait", "--timeout", "120s"];
+    let words: Vec<_> = words.iter().chain(&more).copied().collect();
+    let ran = tenant.cluster(&words).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let made = tenant.named(name).await.remove(0);
+    log_in(tenant).await;
+    let mut panel = Panel::sign_in(tenant).await;
+    panel.enrol(made.uuid).await;
+    let deadline = Instant::now() + PATIENCE;
+    while !log_in(tenant).await.err.contains(name) {
+        assert!(Instant::now() < deadline, "the cluster is not listed");
+        sleep(PAUSE).await;
+    }
+    (made, panel)
+}
 
 /// Runs a program in the member's home directory, and returns what it has printed.
 pub async fn run(tenant: &Tenant, program: &str, arguments: &[&str]) -> String {

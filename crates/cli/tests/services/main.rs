@@ -11,6 +11,7 @@
 )]
 mod certificates;
 mod client;
+mod cluster_content;
 mod colleague;
 mod conductor;
 mod creation;

@@ -66,6 +66,24 @@ impl StandIn {
         assert!(status.is_success(), "{path}: {status}");
     }
 
+    /// Makes what a claim and a Service of a cluster would have made: a volume and a load balancer. Returns the ID
+    /// of the volume.
+    pub async fn make_workload(&self, cluster: &Cluster) -> String {
+        let volumes = format!("/volume/v3/{}/volumes", self.project);
+        let metadata = json!({"cinder.csi.openstack.org/cluster": cluster.uuid});
+        let volume = json!({"volume": {"name": "pvc-data", "size": 1, "metadata": metadata}});
+        self.call(Method::POST, &volumes, Some(volume)).await;
+        let name = format!("kube_service_{}_default_web", cluster.uuid);
+        let balancer = json!({"loadbalancer": {"name": name}});
+        let balancers = "/load-balancer/v2/lbaas/loadbalancers";
+        self.call(Method::POST, balancers, Some(balancer)).await;
+        let list = format!("{volumes}/detail");
+        let listed = self.call(Method::GET, &list, None).await;
+        let mut listed = listed["volumes"].as_array().unwrap().iter();
+        let made = listed.find(|volume| volume["name"] == "pvc-data").unwrap();
+        made["id"].as_str().unwrap().to_owned()
+    }
+
     /// Deletes the project's volumes, load balancers and floating IPs.
     pub async fn delete_leftovers(&self) {
         let volumes = format!("/volume/v3/{}/volumes", self.project);
