@@ -1,5 +1,5 @@
 //! A cluster that answers: its nodes as Kubernetes has them, and what is deleted in it before the cluster is.
-use crate::local::{Kubectl, enrolled};
+use crate::local::{Kubectl, enrolled, nodes_of_kubernetes};
 use crate::stand_in::StandIn;
 use crate::tenant::{FULL, Tenant, json};
 use portico_openstack::magnum::Status;
@@ -8,26 +8,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum time until the API server accepts a token, or an object is gone.
+/// Maximum time until an object is gone, or a right is.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Lists the nodes until Kubernetes reports about each of them.
-async fn nodes_of_kubernetes(tenant: &Tenant, name: &str) -> Vec<Value> {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let ran = tenant.cluster(&["nodes", "list", name, "-o", "json"]).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let nodes = json(&ran).as_array().unwrap().clone();
-        if nodes
-            .iter()
-            .all(|node| node["kubernetes_status"].is_string())
-        {
-            return nodes;
-        }
-        assert!(Instant::now() < deadline, "{nodes:?} {}", ran.err);
-        sleep(PAUSE).await;
-    }
-}
 
 #[tokio::test]
 async fn nodes_have_the_readiness_version_and_age_that_kubernetes_reports() {
@@ -36,7 +18,7 @@ async fn nodes_have_the_readiness_version_and_age_that_kubernetes_reports() {
         let (made, mut panel) = enrolled(&tenant, &name).await;
         let kubectl = Kubectl::administrator(&tenant, &name).await;
         kubectl.permit_all().await;
-        let nodes = nodes_of_kubernetes(&tenant, &name).await;
+        let nodes = nodes_of_kubernetes(&tenant.person, &name).await;
         // one of the control plane, and a worker
         assert_eq!(nodes.len(), 2, "{nodes:?}");
         for node in &nodes {
@@ -116,7 +98,7 @@ async fn services_and_claims_are_deleted_through_kubernetes_before_their_cluster
         let volume = stand_in.make_workload(&made).await;
         make_content(&tenant, &kubectl, &volume).await;
         kubectl.permit_all().await;
-        nodes_of_kubernetes(&tenant, &name).await;
+        nodes_of_kubernetes(&tenant.person, &name).await;
 
         // what goes first is announced with its rule, and nothing is deleted yet
         let both = ["--delete-lbs", "--delete-volumes"];

@@ -1,15 +1,19 @@
 //! The story of a user after the first day: with the session of `portico login`, a cluster gets nodes, is
-//! upgraded and deleted, and its journal has each request with the user and the reason.
+//! upgraded and deleted, and its journal has each request with the user and the reason, and what differs after
+//! it. The second story has a cluster that answers, one of whose nodes is drained.
 use crate::creation::new_template;
 use crate::gateway::signed_in;
+use crate::local::{Kubectl, enrolled, nodes_of_kubernetes};
 use crate::panel::Panel;
 use crate::tenant::{Tenant, cluster, create, json};
+use crate::upgrade::difference;
 use portico_openstack::magnum::NewClusterTemplate;
 use portico_testkit::{CommandOutput, Person};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
+use uuid::Uuid;
 
 /// The template of the next minor version.
 const NEXT: &str = "kubernetes-1.32";
@@ -18,6 +22,11 @@ const WAIT: &str = "60s";
 /// Maximum time of the sign-in and of each command. It is longer than [`WAIT`], so that the command reports
 /// what it waits for. A replacement waits twice.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(150);
+
+/// Pause between two looks.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Maximum time until the panel has observed what Magnum and Kubernetes report.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A request in the journal: action, target and reason.
 type Request = (String, String, String);
@@ -81,6 +90,49 @@ fn expected(requests: &[(&str, &str, &str)]) -> Vec<Request> {
         .collect()
 }
 
+/// Looks at a cluster until the journal has what is expected of one source, and returns these entries.
+async fn observed(
+    (panel, person): (&mut Panel, &Person),
+    uuid: Uuid,
+    source: &str,
+    is_complete: impl Fn(&str) -> bool,
+) -> String {
+    let deadline = Instant::now() + PATIENCE;
+    let wanted = uuid.to_string();
+    let words = ["events", &wanted, "--source", source, "-o", "json"];
+    loop {
+        panel.look(uuid).await;
+        // its page reads the nodes
+        panel.journal(uuid).await;
+        let ran = run(person, &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        if is_complete(&ran.out) {
+            return ran.out;
+        }
+        assert!(Instant::now() < deadline, "{source}: {}", ran.out);
+        sleep(PAUSE).await;
+    }
+}
+
+/// Returns whether one of the entries is a change of this kind of a node.
+fn is_about(entries: &str, node: &str, change: &str) -> bool {
+    entries.lines().any(|line| {
+        let entry: Value = serde_json::from_str(line).unwrap();
+        entry["content"]["node"] == node && entry["content"]["change"] == change
+    })
+}
+
+/// Writes a certificate request on the machine of a user, and returns its path.
+fn certificate_request(person: &Person) -> String {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::default();
+    let name = (rcgen::DnType::CommonName, "ops");
+    params.distinguished_name.push(name.0, name.1);
+    let request = params.serialize_request(&key).unwrap().pem().unwrap();
+    let path = person.write("ops.csr", &request).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
 /// Makes a template of a version that skips one.
 async fn skipping_template(tenant: &Tenant) -> String {
     let name = tenant.name("skipping");
@@ -104,7 +156,10 @@ async fn story_a_cluster_is_changed_upgraded_and_deleted_and_its_journal_has_eve
         let name = tenant.name("day-two");
         let words = create(&name, &["--masters", "1", "--wait"]);
         change(&person, &words, "CHG-1").await;
-        let uuid = tenant.named(&name).await.remove(0).uuid.to_string();
+        let made = tenant.named(&name).await.remove(0);
+        let uuid = made.uuid.to_string();
+        // a page is open, so that the panel observes the cluster
+        panel.look(made.uuid).await;
 
         // nodes
         let words = [
@@ -143,7 +198,18 @@ async fn story_a_cluster_is_changed_upgraded_and_deleted_and_its_journal_has_eve
 
         let ran = run(&person, &["ca", "show", &name, "-o", "json"]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(json(&ran)["days_left"].as_i64().unwrap() > 0, "{}", ran.out);
+        let shown = json(&ran);
+        assert!(shown["days_left"].as_i64().unwrap() > 0, "{shown}");
+        let request = certificate_request(&person);
+        let words = ["cert", "sign", &name, "--csr", &request];
+        let words: Vec<_> = words.into_iter().chain(["--reason", "CHG-6"]).collect();
+        let ran = run(&person, &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.starts_with("-----BEGIN CERT"), "{}", ran.out);
+        let words = ["ca", "rotate", &name, "--yes", "--wait"];
+        change(&person, &words, "CHG-7").await;
+        let ran = run(&person, &["ca", "show", &name, "-o", "json"]).await;
+        assert_ne!(json(&ran)["fingerprint"], shown["fingerprint"]);
 
         // plans and reads are not in it
         let template = tenant.template(NEXT).await.uuid.to_string();
@@ -154,14 +220,87 @@ async fn story_a_cluster_is_changed_upgraded_and_deleted_and_its_journal_has_eve
             ("resize_node_group", "default-worker", "CHG-4"),
             ("resize_node_group", "default-worker", "CHG-4"),
             ("upgrade_cluster", template.as_str(), "CHG-5"),
+            ("sign_certificate", "", "CHG-6"),
+            ("rotate_ca", "", "CHG-7"),
         ]);
         let user = &tenant.member.name;
         assert_eq!(requests(&person, &name, user).await, journal);
 
-        change(&person, &["delete", &name, "--yes", "--wait"], "CHG-6").await;
+        // what differs after the requests, which explain all of it
+        let fields = ["Nodes of default-worker", "Template", "Kubernetes version"];
+        let both = (&mut panel, &person);
+        let differences = observed(both, made.uuid, "magnum", |events| {
+            fields.iter().all(|one| difference(events, one).is_some())
+        });
+        let differences = differences.await;
+        let (nodes, _) = difference(&differences, fields[0]).unwrap();
+        assert_eq!(nodes, "1", "{differences}");
+        let rows = panel.journal(made.uuid).await.rows;
+        assert!(!rows.iter().any(|row| row.is_outside), "{rows:#?}");
+
+        change(&person, &["delete", &name, "--yes", "--wait"], "CHG-8").await;
         assert!(tenant.named(&name).await.is_empty());
-        journal.extend(expected(&[("delete_cluster", "", "CHG-6")]));
+        journal.extend(expected(&[("delete_cluster", "", "CHG-8")]));
         assert_eq!(requests(&person, &uuid, user).await, journal);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn story_a_node_is_drained_and_replaced_and_the_journal_has_requests_differences_and_nodes() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("drained");
+        let (made, mut panel) = enrolled(&tenant, &name).await;
+        let kubectl = Kubectl::administrator(&tenant, &name).await;
+        kubectl.permit_all().await;
+        let signed_in = timeout(COMMAND_TIMEOUT, signed_in(&tenant, &mut panel)).await;
+        let person = signed_in.expect("the sign-in ends");
+        let nodes = nodes_of_kubernetes(&person, &name).await;
+        let is_worker = |node: &&Value| node["nodegroup"] == "default-worker";
+        let worker = nodes.iter().find(is_worker).unwrap();
+        let leaves = worker["server_id"].as_str().unwrap();
+        let node = worker["name"].as_str().unwrap().to_lowercase();
+        kubectl.make_pod(&node).await;
+        // the nodes as they were
+        let both = (&mut panel, &person);
+        observed(both, made.uuid, "kubernetes", |events| {
+            is_about(events, &node, "joined")
+        })
+        .await;
+
+        let words = ["nodes", "replace", &name, leaves, "--yes", "--drain"];
+        let words: Vec<_> = words.into_iter().chain(["--accept-pending-pods"]).collect();
+        let ran = change(&person, &words, "CHG-1").await;
+        assert!(ran.err.contains("Draining "), "{}", ran.err);
+        let pods = kubectl.run(&["get", "pods", "-o", "name"]).await;
+        assert!(!pods.contains("pod/web"), "{pods}");
+        let after = workers(&person, &name).await;
+        assert!(after.len() == 1 && !after.contains(leaves), "{after:?}");
+
+        // a request for each step, what differs after them, and the nodes
+        let words = ["events", &name, "--source", "request", "-o", "json"];
+        let ran = run(&person, &words).await;
+        let requests = ran.out.lines().filter(|line| line.contains("CHG-1"));
+        let requests: Vec<_> = requests.collect();
+        assert_eq!(requests.len(), 2, "{}", ran.out);
+        for part in ["resize_node_group", "default-worker", "accepted"] {
+            let has_part = |line: &&str| line.contains(part);
+            assert!(requests.iter().all(has_part), "{part}: {requests:?}");
+        }
+        let both = (&mut panel, &person);
+        let state = observed(both, made.uuid, "observation", |events| {
+            difference(events, "State").is_some()
+        });
+        state.await;
+        let both = (&mut panel, &person);
+        observed(both, made.uuid, "kubernetes", |events| {
+            is_about(events, &node, "left")
+        })
+        .await;
+
+        let words = ["delete", &name, "--yes", "--wait"];
+        change(&person, &words, "CHG-2").await;
+        assert!(panel.remove_record(made.uuid).await);
     })
     .await;
 }

@@ -13,25 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Makes a pod on a node that is running by its status, with a budget that permits no disruption.
 async fn make_protected_pod(kubectl: &Kubectl<'_>, node: &str) {
-    let maps = "/api/v1/namespaces/default/configmaps";
-    let map = value!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}});
-    let owner = kubectl.send("create", maps, &map).await;
-    // its owner exists, and creates no other pod
-    let owner = value!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner",
-                        "uid": owner["metadata"]["uid"], "controller": true});
-    let pod = value!({"apiVersion": "v1", "kind": "Pod",
-        "metadata": {"name": "web", "labels": {"app": "web"}, "ownerReferences": [owner]},
-        "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0,
-                 "tolerations": [{"operator": "Exists"}],
-                 "automountServiceAccountToken": false,
-                 "containers": [{"name": "c", "image": "none"}]}});
-    let pods = "/api/v1/namespaces/default/pods";
-    let mut made = kubectl.send("create", pods, &pod).await;
-    made["status"] =
-        value!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
-    kubectl
-        .send("replace", &format!("{pods}/web/status"), &made)
-        .await;
+    kubectl.make_pod(node).await;
     let budgets = "/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets";
     let budget = value!({"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget",
         "metadata": {"name": "web"},

@@ -2,9 +2,10 @@
 //! certificates (`scripts/services/magnum/drivers/k8s_local`).
 use crate::panel::Panel;
 use crate::story::log_in;
-use crate::tenant::Tenant;
+use crate::tenant::{Tenant, cluster, json};
 use portico_openstack::magnum::{Authority, Cluster, Status};
-use serde_json::Value;
+use portico_testkit::Person;
+use serde_json::{Value, json as value};
 use std::path::Path;
 use std::time::Duration;
 use tokio::process::Command;
@@ -12,7 +13,7 @@ use tokio::time::{Instant, sleep};
 
 /// Pause between two looks.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Maximum time until the gateway lists an enrolled cluster.
+/// Maximum time until the gateway lists an enrolled cluster, or its API server accepts a token.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// kubectl with the rights of an administrator.
@@ -49,6 +50,27 @@ impl<'t> Kubectl<'t> {
         let file = file.unwrap().display().to_string();
         let printed = self.run(&[verb, "--raw", path, "-f", &file]).await;
         serde_json::from_str(&printed).unwrap()
+    }
+
+    /// Makes the pod `web` on a node, which is running by its status. Its owner exists, and creates no other pod.
+    pub async fn make_pod(&self, node: &str) {
+        let maps = "/api/v1/namespaces/default/configmaps";
+        let map = value!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "owner"}});
+        let owner = self.send("create", maps, &map).await;
+        let owner = value!({"apiVersion": "v1", "kind": "ConfigMap", "name": "owner",
+                            "uid": owner["metadata"]["uid"], "controller": true});
+        let pod = value!({"apiVersion": "v1", "kind": "Pod",
+            "metadata": {"name": "web", "labels": {"app": "web"}, "ownerReferences": [owner]},
+            "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0,
+                     "tolerations": [{"operator": "Exists"}],
+                     "automountServiceAccountToken": false,
+                     "containers": [{"name": "c", "image": "none"}]}});
+        let pods = "/api/v1/namespaces/default/pods";
+        let mut made = self.send("create", pods, &pod).await;
+        made["status"] =
+            value!({"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]});
+        let path = format!("{pods}/web/status");
+        self.send("replace", &path, &made).await;
     }
 
     /// Gives every user the rights of an administrator.
@@ -118,6 +140,22 @@ pub async fn certificate_request(tenant: &Tenant) -> String {
         "/O=system:masters/CN=admin",
     ];
     run(tenant, "openssl", &arguments).await
+}
+
+/// Lists the nodes of a cluster until Kubernetes reports about each of them.
+pub async fn nodes_of_kubernetes(person: &Person, name: &str) -> Vec<Value> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let ran = cluster(person, &["nodes", "list", name, "-o", "json"]).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let nodes = json(&ran).as_array().unwrap().clone();
+        let is_reported = |node: &Value| node["kubernetes_status"].is_string();
+        if nodes.iter().all(is_reported) {
+            return nodes;
+        }
+        assert!(Instant::now() < deadline, "{nodes:?} {}", ran.err);
+        sleep(PAUSE).await;
+    }
 }
 
 /// Has such a key signed, and writes `ca.crt` and `admin.crt` beside it.

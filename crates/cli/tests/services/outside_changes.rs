@@ -64,7 +64,8 @@ async fn case_44_the_owner_after_a_rotation_by_a_colleague_is_in_the_journal() {
         panel.look(uuid).await;
         let colleague = tenant.user("member").await;
         let person = tenant.person_of(&colleague);
-        let ran = cluster(&person, &["credential", "rotate", &name]).await;
+        let words = ["credential", "rotate", &name, "--yes"];
+        let ran = cluster(&person, &words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         // the colleague has never used Portico, so that only Keystone knows the name
         let line = format!("Owner: you → the user with the ID {}", colleague.id);

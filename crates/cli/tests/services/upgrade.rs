@@ -117,7 +117,7 @@ async fn case_35_a_failed_change_is_settled_before_the_upgrade() {
 }
 
 /// Returns before and after of a field, as the journal of a cluster has it.
-fn difference(events: &str, field: &str) -> Option<(String, String)> {
+pub fn difference(events: &str, field: &str) -> Option<(String, String)> {
     let entries = events.lines();
     let mut found = entries.flat_map(|line| {
         let entry: Value = serde_json::from_str(line).unwrap();
