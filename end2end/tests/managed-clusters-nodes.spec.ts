@@ -151,6 +151,48 @@ test("a node is replaced: another tab continues, and no second replacement is be
   await other.context().close();
 });
 
+test("a node is replaced in place: it leaves first, and another tab adds the new one", async ({ page, browser }) => {
+  const cluster = await complete(page, unique("in-place"));
+  const api = await PanelApi.inProject(page, tenant.project);
+  const before = (await nodesOf(api, cluster)).filter(({ group }) => group === workers);
+  const name = before[0]?.name ?? "";
+  await page.goto(viewOf(cluster, "nodes"));
+  await rows(page, name).getByRole("button", { name: "Replace" }).click();
+  await part(page, "replacing").getByRole("button", { name: "Replace in place" }).click();
+  const form = part(page, "replacing-in-place");
+  await expect(form.getByRole("heading", { name: `Replace ${name} in place` })).toBeFocused();
+  await expect(form.locator("[data-part=steps]")).toContainText("(2 to 1)");
+  await isAccessible(page);
+  // Portico does not see into the cluster: it cannot be drained
+  await form.getByLabel(`Type ${name} to confirm`).fill(`${name} without draining`);
+  await form.getByRole("button", { name: "Remove the node first" }).click();
+  await expect(part(page, "outcome")).toContainText("Magnum accepted the change.");
+  // nothing of it is left in the browser
+  await page.goto(clustersPage(tenant));
+
+  const other = await signedIn(browser, tenant.member, viewOf(cluster, "nodes"));
+  const card = part(other, "replacement");
+  const add = card.getByRole("button", { name: "Add the new node" });
+  await expect(add).toBeVisible({ timeout: 60_000 });
+  await expect(card).toContainText("Waiting for you");
+  await isAccessible(other);
+  await add.click();
+  await expect(part(other, "outcome")).toContainText("Magnum accepted the change.");
+  await expect(card).toHaveCount(0, { timeout: 60_000 });
+  const again = await PanelApi.inProject(other, tenant.project);
+  const after = (await nodesOf(again, cluster)).filter(({ group }) => group === workers);
+  expect(after).toHaveLength(2);
+  expect(after.map((node) => node.name)).not.toContain(name);
+  // a request that is repeated adds no second node
+  const forced = await again.post("/api/managed_clusters/add_replacing_node", { cluster, reason: "" });
+  expect(forced.body).toContain("changed meanwhile");
+  await other.goto(viewOf(cluster, "journal"));
+  const entries = main(other).getByRole("listitem").filter({ hasText: `Replace the node ${name} in place` });
+  await expect(entries.filter({ hasText: "remove it first" })).toContainText("Accepted");
+  await expect(entries.filter({ hasText: "one node more" }).filter({ hasText: "Accepted" })).toHaveCount(1);
+  await other.context().close();
+});
+
 test("a reader sees the nodes and removes none, also if it is asked", async ({ page, browser }) => {
   const cluster = await complete(page, unique("reader"));
   const colleague = await createColleague(tenant, "reader");

@@ -86,7 +86,27 @@ pub async fn replace_node(
     super::answer(super::panel()?.replace_node(cluster, server, reason).await)
 }
 
-/// Stops a replacement that was begun; both nodes stay.
+/// Begins the replacement of a node in place: removes it.
+#[server(prefix = "/api", endpoint = "managed_clusters/replace_node_in_place", input = Json, output = Json, client = PanelClient)]
+pub async fn replace_node_in_place(
+    cluster: Uuid,
+    node: NodeRemoval,
+    reason: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(
+        super::panel()?
+            .replace_node_in_place(cluster, node, reason)
+            .await,
+    )
+}
+
+/// Adds the new node of a replacement in place whose old node has left.
+#[server(prefix = "/api", endpoint = "managed_clusters/add_replacing_node", input = Json, output = Json, client = PanelClient)]
+pub async fn add_replacing_node(cluster: Uuid, reason: String) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.add_replacing_node(cluster, reason).await)
+}
+
+/// Stops a replacement that was begun; the nodes stay as they are.
 #[server(prefix = "/api", endpoint = "managed_clusters/stop_node_replacement", input = Json, output = Json, client = PanelClient)]
 pub async fn stop_node_replacement(cluster: Uuid) -> Result<(), UiError> {
     super::answer(super::panel()?.stop_node_replacement(cluster).await)

@@ -56,6 +56,21 @@ pub trait NodeOperations {
         server: String,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
-    /// Stops a replacement that was begun; both nodes stay.
+    /// Begins the replacement of a node in place: removes it, as [`Self::remove_node`] does. `reason` is for the
+    /// journal; it may be empty.
+    async fn replace_node_in_place(
+        &self,
+        cluster: Uuid,
+        node: NodeRemoval,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
+    /// Adds the new node of a replacement in place whose old node has left. `reason` is for the journal; it may be
+    /// empty.
+    async fn add_replacing_node(
+        &self,
+        cluster: Uuid,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
+    /// Stops a replacement that was begun; the nodes stay as they are.
     async fn stop_node_replacement(&self, cluster: Uuid) -> Result<(), UiError>;
 }

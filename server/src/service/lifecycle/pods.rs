@@ -101,6 +101,15 @@ impl PodSource<'_> {
 /// # Errors
 /// That there is none, or why it cannot be read, as a sentence.
 pub async fn node_of(api: &Api, chosen: &ChosenNode) -> Result<Value, String> {
+    let (_, node) = nodes_with(api, chosen).await?;
+    Ok(node)
+}
+
+/// Returns all nodes in Kubernetes, and that of a server.
+///
+/// # Errors
+/// As [`node_of`].
+pub async fn nodes_with(api: &Api, chosen: &ChosenNode) -> Result<(Vec<Value>, Value), String> {
     let nodes = all(api, NODES, "").await?;
     let has_server = |node: &&Value| {
         let provider = node["spec"]["providerID"].as_str();
@@ -110,10 +119,14 @@ pub async fn node_of(api: &Api, chosen: &ChosenNode) -> Result<Value, String> {
         let mut nodes = nodes.iter();
         nodes.find(|node| node["metadata"]["name"] == *chosen.name)
     };
-    let found = nodes.iter().find(has_server).or_else(by_name);
-    found
-        .cloned()
-        .ok_or_else(|| format!("Kubernetes has no node for the server {}.", chosen.name))
+    let found = nodes.iter().find(has_server).or_else(by_name).cloned();
+    match found {
+        Some(found) => Ok((nodes, found)),
+        None => Err(format!(
+            "Kubernetes has no node for the server {}.",
+            chosen.name
+        )),
+    }
 }
 
 /// Checks that a node is cordoned, and runs only pods that belong to it.

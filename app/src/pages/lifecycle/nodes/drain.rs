@@ -17,13 +17,22 @@ use portico_domain::panel::{
 pub fn card(state: NodesState) -> AnyView {
     let project = use_session().project.get_untracked();
     let shown = Memo::new(move |_| {
-        state
-            .shown
-            .with(|shown| shown.as_ref().and_then(|shown| shown.drain.clone()))
+        state.shown.with(|shown| {
+            let shown = shown.as_ref()?;
+            let drain = shown.drain.clone()?;
+            let mut nodes = shown.nodes.iter();
+            let node = nodes.find(|node| node.server.as_ref() == Some(&drain.server));
+            let end = match node {
+                Some(node) if node.can_be_healed => End::Healing,
+                _ if shown.replacement.is_some() => End::Removal,
+                _ => End::RemovalOrReplacement,
+            };
+            Some((drain, end))
+        })
     });
     view! {
         <div aria-live="polite">
-            {move || shown.get().map(|drain| content(state, &project, drain))}
+            {move || shown.get().map(|(drain, end)| content(state, &project, drain, end))}
         </div>
         <div class="mb-4">
             {move || state.drain_failure.get().map(|error| view! { <InlineError error /> })}
@@ -32,7 +41,18 @@ pub fn card(state: NodesState) -> AnyView {
     .into_any()
 }
 
-fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
+/// What a node is drained for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// It is removed, or replaced in place.
+    RemovalOrReplacement,
+    /// It is removed, as the last step of a replacement.
+    Removal,
+    /// Its server is deleted, and auto-healing makes a new one.
+    Healing,
+}
+
+fn content(state: NodesState, project: &str, drain: NodeDrain, end: End) -> AnyView {
     let title = format!("Drain of {}", drain.name);
     let stage = drain.stage;
     let pods = drain.pods.iter().map(|pod| pod_line(state, project, pod));
@@ -65,7 +85,30 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
         name: drain.name,
         can_be_drained: false,
     };
-    let remove = (stage == NodeDrainStage::Drained).then(|| {
+    let is_drained = stage == NodeDrainStage::Drained;
+    let healing = (is_drained && end == End::Healing).then(|| {
+        let command = format!("openstack server delete {}", chosen.server);
+        view! {
+            <p>
+                "Delete its server now with " <code>{command}</code>
+                ": Magnum cannot remove a chosen node of this cluster, and auto-healing makes a new one."
+            </p>
+        }
+    });
+    let in_place = Chosen {
+        verb: Verb::ReplaceInPlace,
+        ..chosen.clone()
+    };
+    let replace = (is_drained && end == End::RemovalOrReplacement).then(|| {
+        view! {
+            <Button
+                label="Replace the drained node in place"
+                kind=ButtonKind::Plain
+                on_click=move |_| state.choose(in_place.clone())
+            />
+        }
+    });
+    let remove = (is_drained && end != End::Healing).then(|| {
         view! {
             <Button
                 label="Remove the drained node"
@@ -83,11 +126,13 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
                         view! { <Status tone text /> }
                     }}
                     <p>{drain.text}</p>
+                    {healing}
                     {pods}
                     {(stage == NodeDrainStage::NeedsUser).then(|| options(state))}
                     <div class="flex flex-wrap gap-2">
                         {resume}
                         {remove}
+                        {replace}
                         <Button
                             label="Stop and uncordon"
                             kind=ButtonKind::Plain

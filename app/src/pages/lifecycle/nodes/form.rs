@@ -14,7 +14,11 @@ use portico_domain::panel::lifecycle::NodeRemoval;
 
 pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     let project = use_session().project.get_untracked();
-    let is_removal = chosen.verb == Verb::Remove;
+    let is_removal = chosen.verb != Verb::Replace;
+    let in_place = Chosen {
+        verb: Verb::ReplaceInPlace,
+        ..chosen.clone()
+    };
     let (title, label, class) = match chosen.verb {
         Verb::Remove => (
             format!("Remove {}", chosen.name),
@@ -25,6 +29,11 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
             format!("Replace {}", chosen.name),
             "Add the new node",
             "btn btn-primary",
+        ),
+        Verb::ReplaceInPlace => (
+            format!("Replace {} in place", chosen.name),
+            "Remove the node first",
+            "btn btn-danger",
         ),
     };
     let part = chosen.verb.part();
@@ -54,6 +63,13 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                             />
                         </Banner>
                     })}
+                    {(chosen.verb == Verb::ReplaceInPlace).then(|| view! {
+                        <p>
+                            "The node leaves first. When it has left, this page waits for you to add the new \
+                             one; until then the group has one node less. This needs no quota for one more \
+                             node."
+                        </p>
+                    })}
                     <p class="text-muted" role="status">
                         {move || is_reviewing.get().then_some("Checking the change…")}
                     </p>
@@ -78,6 +94,13 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                         >
                             {label}
                         </button>
+                        {(!is_removal).then(|| view! {
+                            <Button
+                                label="Replace in place"
+                                kind=ButtonKind::Plain
+                                on_click=move |_| state.choose(in_place.clone())
+                            />
+                        })}
                         <Button
                             label="Cancel"
                             kind=ButtonKind::Plain

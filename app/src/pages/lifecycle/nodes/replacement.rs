@@ -7,6 +7,7 @@ use crate::{
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{NodeReplacement, ReplacementStage};
+use std::cmp::Ordering;
 
 /// Returns the card of the replacement; nothing if none is running.
 pub fn card(state: NodesState) -> AnyView {
@@ -36,10 +37,11 @@ fn content(state: NodesState, replacement: NodeReplacement, can_be_drained: bool
         server,
         group,
         stage,
+        is_in_place,
         text,
     } = replacement;
     let title = format!("Replacement of {name}");
-    let steps = [
+    let of_surge = [
         (ReplacementStage::Adding, format!("A new node in {group}")),
         (
             ReplacementStage::NotReady,
@@ -51,8 +53,31 @@ fn content(state: NodesState, replacement: NodeReplacement, can_be_drained: bool
         ),
         (ReplacementStage::Removing, format!("{name} leaves")),
     ];
-    let steps = steps.map(|(step, text)| step_line(step, stage, text));
-    let is_waiting = stage == ReplacementStage::WaitingForYou;
+    let of_place = [
+        (ReplacementStage::Removing, format!("{name} leaves")),
+        (
+            ReplacementStage::WaitingForYou,
+            "Confirm the new node".to_owned(),
+        ),
+        (ReplacementStage::Adding, format!("A new node in {group}")),
+    ];
+    let steps = if is_in_place {
+        step_lines(Vec::from(of_place), stage)
+    } else {
+        step_lines(Vec::from(of_surge), stage)
+    };
+    let waits = stage == ReplacementStage::WaitingForYou;
+    let is_waiting = waits && !is_in_place;
+    let add = (waits && is_in_place).then(|| {
+        view! {
+            <Button
+                label="Add the new node"
+                kind=ButtonKind::Plain
+                busy=state.is_sending
+                on_click=move |_| state.refill()
+            />
+        }
+    });
     let old = server.clone();
     let drain = (is_waiting && can_be_drained).then(|| {
         view! {
@@ -83,13 +108,14 @@ fn content(state: NodesState, replacement: NodeReplacement, can_be_drained: bool
         <div class="mb-4" data-part="replacement">
             <Card title>
                 <div class="grid grid-cols-1 gap-3">
-                    <ol class="notes" aria-label="Steps">{steps.into_iter().collect_view()}</ol>
+                    <ol class="notes" aria-label="Steps">{steps}</ol>
                     <p>{text}</p>
                     <p class="text-muted">
                         "This page reads the state every few seconds while it is open. You may leave it: it \
                          continues here when it is opened again."
                     </p>
                     <div class="flex flex-wrap gap-2">
+                        {add}
                         {drain}
                         {remove}
                         <Button
@@ -107,15 +133,24 @@ fn content(state: NodesState, replacement: NodeReplacement, can_be_drained: bool
     .into_any()
 }
 
-/// Returns a step with its state, when the replacement is at `now`.
-fn step_line(step: ReplacementStage, now: ReplacementStage, text: String) -> AnyView {
-    let (tone, state) = match step.cmp(&now) {
-        std::cmp::Ordering::Less => (Tone::Ok, "Done"),
-        std::cmp::Ordering::Equal if step == ReplacementStage::WaitingForYou => {
+/// Returns steps in their order with their states, when the replacement is at `now`.
+fn step_lines(steps: Vec<(ReplacementStage, String)>, now: ReplacementStage) -> Vec<AnyView> {
+    let place = steps.iter().position(|(step, _)| *step == now);
+    let steps = steps.into_iter().enumerate();
+    steps
+        .map(|(index, (step, text))| step_line(step, Some(index).cmp(&place), text))
+        .collect()
+}
+
+/// Returns a step with its state; `order` is its place beside that of the present step.
+fn step_line(step: ReplacementStage, order: Ordering, text: String) -> AnyView {
+    let (tone, state) = match order {
+        Ordering::Less => (Tone::Ok, "Done"),
+        Ordering::Equal if step == ReplacementStage::WaitingForYou => {
             (Tone::Warn, "Waiting for you")
         }
-        std::cmp::Ordering::Equal => (Tone::Info, "Running"),
-        std::cmp::Ordering::Greater => (Tone::Idle, "Later"),
+        Ordering::Equal => (Tone::Info, "Running"),
+        Ordering::Greater => (Tone::Idle, "Later"),
     };
     view! { <li>{text}" " <Status tone text=state /></li> }.into_any()
 }

@@ -2,8 +2,9 @@
 //! review.
 use crate::{
     api::cluster_nodes::{
-        begin_node_drain, continue_node_drain, get_cluster_nodes, remove_node, replace_node,
-        review_node_removal, review_node_replacement, stop_node_drain, stop_node_replacement,
+        add_replacing_node, begin_node_drain, continue_node_drain, get_cluster_nodes, remove_node,
+        replace_node, replace_node_in_place, review_node_removal, review_node_replacement,
+        stop_node_drain, stop_node_replacement,
     },
     error::UiError,
     hooks::Timer,
@@ -26,6 +27,8 @@ pub enum Verb {
     Remove,
     /// Adds another node first; the removal is confirmed later.
     Replace,
+    /// Removes the node first; the new one is added later.
+    ReplaceInPlace,
 }
 
 impl Verb {
@@ -34,6 +37,7 @@ impl Verb {
         match self {
             Self::Remove => "removal",
             Self::Replace => "replacing",
+            Self::ReplaceInPlace => "replacing-in-place",
         }
     }
 }
@@ -166,7 +170,7 @@ impl NodesState {
         let (cluster, server) = (self.cluster, chosen.server.clone());
         leptos::task::spawn_local(async move {
             let answer = match chosen.verb {
-                Verb::Remove => review_node_removal(cluster, server).await,
+                Verb::Remove | Verb::ReplaceInPlace => review_node_removal(cluster, server).await,
                 Verb::Replace => review_node_replacement(cluster, server).await,
             };
             let answer = Some(answer);
@@ -184,7 +188,7 @@ impl NodesState {
     pub fn can_be_sent(self) -> bool {
         let chosen = self.chosen.get();
         let is_confirmed = chosen.is_some_and(|chosen| match chosen.verb {
-            Verb::Remove => self.typed.with(|typed| {
+            Verb::Remove | Verb::ReplaceInPlace => self.typed.with(|typed| {
                 let without = NodeRemoval::without_draining(&chosen.name);
                 [chosen.name.as_str(), without.as_str()].contains(&typed.trim())
             }),
@@ -221,16 +225,17 @@ impl NodesState {
         let Chosen { verb, server, .. } = chosen;
         let cluster = self.cluster;
         leptos::task::spawn_local(async move {
+            let removal = |server| NodeRemoval {
+                server,
+                typed,
+                accepted_pods,
+            };
             let answer = match verb {
-                Verb::Remove => {
-                    let node = NodeRemoval {
-                        server,
-                        typed,
-                        accepted_pods,
-                    };
-                    remove_node(cluster, node, reason).await
-                }
+                Verb::Remove => remove_node(cluster, removal(server), reason).await,
                 Verb::Replace => replace_node(cluster, server, reason).await,
+                Verb::ReplaceInPlace => {
+                    replace_node_in_place(cluster, removal(server), reason).await
+                }
             };
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);
             let _ = self.is_sending.try_set(false);
@@ -325,6 +330,22 @@ impl NodesState {
             let answer = asked.await;
             let _ = self.is_sending.try_set(false);
             let _ = self.drain_failure.try_set(answer.err());
+            self.read();
+        });
+    }
+
+    /// Adds the new node of the replacement in place, whose old node has left.
+    pub fn refill(self) {
+        if self.is_sending.get_untracked() {
+            return;
+        }
+        self.is_sending.set(true);
+        self.outcome.set(None);
+        let asked = add_replacing_node(self.cluster, String::new());
+        leptos::task::spawn_local(async move {
+            let answer = asked.await;
+            let _ = self.is_sending.try_set(false);
+            let _ = self.outcome.try_set(Some(answer));
             self.read();
         });
     }

@@ -164,6 +164,18 @@ fn row(state: NodesState, project: &str, node: ClusterNode) -> AnyView {
         chosen(Verb::Remove),
         node.removal_refusal.clone(),
     );
+    let healed = node.server.clone().filter(|_| node.can_be_healed);
+    let drain = healed.map(|server| {
+        view! {
+            <Button
+                label="Drain"
+                kind=ButtonKind::Plain
+                small=true
+                busy=state.is_sending
+                on_click=move |_| state.begin_drain(server.clone())
+            />
+        }
+    });
     let addresses = node.addresses.into_iter();
     let addresses = addresses.map(|address| view! { <p><code>{address}</code></p> });
     view! {
@@ -186,6 +198,7 @@ fn row(state: NodesState, project: &str, node: ClusterNode) -> AnyView {
             <td>{or_dash(node.flavor)}</td>
             <td>
                 <span class="flex flex-wrap gap-2" role="group" aria-label=format!("Actions of {shown_name}")>
+                    {drain}
                     {replace}
                     {remove}
                 </span>

@@ -33,6 +33,8 @@ pub struct NodeReplacement {
     pub server: String,
     pub group: String,
     pub stage: ReplacementStage,
+    /// Whether the old node leaves before the new one is added.
+    pub is_in_place: bool,
     /// What it waits for, as sentences.
     pub text: String,
 }
@@ -45,7 +47,7 @@ pub enum ReplacementStage {
     Adding,
     /// The new node is not ready in Kubernetes.
     NotReady,
-    /// The user drains the old node and removes it.
+    /// The user drains the old node and removes it; in place, the user adds the new one.
     WaitingForYou,
     /// Magnum removes the old node.
     Removing,
@@ -124,6 +126,9 @@ pub struct ClusterNode {
     pub removal_refusal: Option<String>,
     /// Why the user cannot replace the node, as a sentence.
     pub replacement_refusal: Option<String>,
+    /// Whether it can be drained for auto-healing, which replaces its server: the driver ignores which nodes are
+    /// chosen.
+    pub can_be_healed: bool,
 }
 
 impl ClusterNode {
@@ -193,6 +198,7 @@ mod tests {
             }),
             removal_refusal: None,
             replacement_refusal: None,
+            can_be_healed: false,
         }
     }
 

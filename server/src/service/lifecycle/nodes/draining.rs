@@ -11,6 +11,7 @@ mod tests;
 pub use request::DrainRequest;
 
 use super::{
+    healing::ensure_healed,
     reading::{Found, find},
     removal::{chosen, name_of, node_with},
     replacement::is_present,
@@ -139,6 +140,7 @@ pub async fn begin_drain(
     let node = node_with(&found, &wanted.server).map_err(ServiceError::invalid)?;
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
     let node = chosen(node, &wanted.server);
+    ensure_healed(&api, &found.target.cluster, &node).await?;
     step(caller, &api, &node, options).await?;
     Ok(())
 }
@@ -357,8 +359,7 @@ fn stage(
             .collect::<Vec<_>>()
     };
     if progress.is_done() {
-        let text =
-            format!("{name} is drained: only pods that belong to it are left. Remove it now.");
+        let text = format!("{name} is drained: only pods that belong to it are left.");
         return (NodeDrainStage::Drained, text);
     }
     if progress.is_stuck() {

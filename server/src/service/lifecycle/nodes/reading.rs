@@ -1,6 +1,6 @@
 //! The nodes with what the viewer may do with each.
 use super::{
-    draining,
+    draining, healing,
     kubernetes::{self, InKubernetes},
     removal,
     replacement::{self, Replacement, is_running, progress},
@@ -146,7 +146,10 @@ pub fn view(
                     Family::CapiHelm => format!("{refusal} {}", healing_hint(&target.cluster)),
                     _ => refusal.clone(),
                 });
+        let kubernetes = in_kubernetes.nodes.remove(name);
+        let can_be_healed = kubernetes.is_some() && healing::is_offered(found, viewer, node);
         ClusterNode {
+            can_be_healed,
             name: node.name.clone(),
             group: node.group.clone(),
             role: node.role.clone(),
@@ -155,7 +158,7 @@ pub fn view(
             addresses: node.addresses.clone(),
             status: state(node),
             health: tone(node),
-            kubernetes: in_kubernetes.nodes.remove(name),
+            kubernetes,
             replacement_refusal: replacement_refusal.or_else(|| none_can_begin.clone()),
             removal_refusal,
         }

@@ -1,4 +1,5 @@
-//! The replacement of a node: one more node in its group, and then one less with the chosen node.
+//! The replacement of a node: one more node in its group, and then one less with the chosen node; in place, one
+//! less first.
 //!
 //! What was requested is read from the cluster's journal, and how far it is from Magnum, Nova and
 //! Kubernetes. There is no other state: each tab and each replica sees the same, and a page that is opened
@@ -35,17 +36,29 @@ pub enum Stage {
     Add,
     /// One less, without the old node.
     Remove,
-    /// The user does not continue: both nodes stay.
+    /// In place: one less first, without the old node.
+    Leave,
+    /// In place: one more, after the old node has left.
+    Refill,
+    /// The user does not continue: the nodes stay as they are.
     Stop,
 }
 
 impl Stage {
-    const ALL: [Self; 3] = [Self::Add, Self::Remove, Self::Stop];
+    const ALL: [Self; 5] = [
+        Self::Add,
+        Self::Remove,
+        Self::Leave,
+        Self::Refill,
+        Self::Stop,
+    ];
 
     fn as_str(self) -> &'static str {
         match self {
             Self::Add => "add",
             Self::Remove => "remove",
+            Self::Leave => "leave",
+            Self::Refill => "refill",
             Self::Stop => "stop",
         }
     }
@@ -70,12 +83,20 @@ impl Replacement {
         let Self {
             group, from, name, ..
         } = self;
-        let more = from.saturating_add(1);
+        let (more, less) = (from.saturating_add(1), from.saturating_sub(1));
         match self.stage {
             Stage::Add => {
                 format!("Replace the node {name}: one node more in {group} ({from} to {more})")
             }
             Stage::Remove => format!("Replace the node {name}: remove it ({more} to {from})"),
+            Stage::Leave => {
+                format!("Replace the node {name} in place: remove it first ({from} to {less})")
+            }
+            Stage::Refill => {
+                format!(
+                    "Replace the node {name} in place: one node more in {group} ({less} to {from})"
+                )
+            }
             Stage::Stop => format!("Stop the replacement of the node {name}"),
         }
     }
@@ -83,6 +104,21 @@ impl Replacement {
     /// Returns the request of another stage.
     pub fn at(self, stage: Stage) -> Self {
         Self { stage, ..self }
+    }
+
+    /// Returns the request that removes the old node, also another time.
+    pub fn removal(self) -> Self {
+        let stage = if self.is_in_place() {
+            Stage::Leave
+        } else {
+            Stage::Remove
+        };
+        self.at(stage)
+    }
+
+    /// Returns whether the old node leaves before the new one is added.
+    pub fn is_in_place(&self) -> bool {
+        matches!(self.stage, Stage::Leave | Stage::Refill)
     }
 }
 
@@ -149,9 +185,30 @@ pub fn is_stop(request: &RequestContent) -> bool {
     request.action == REPLACE && target.is_ok_and(|target| target.stage == Stage::Stop)
 }
 
-/// Returns whether the old node of a replacement is still there.
+/// Returns whether a replacement is not complete: the old node is still there, or in place the new one is not
+/// there yet.
 pub fn is_running(found: &Found, replacement: &Replacement) -> bool {
     is_present(found, &replacement.server)
+        || (replacement.is_in_place() && !is_refilled(found, replacement))
+}
+
+/// Returns whether the group has as many nodes and servers as before.
+fn is_refilled(found: &Found, replacement: &Replacement) -> bool {
+    let Replacement { group, from, .. } = replacement;
+    let target = &found.target;
+    let counted = target.group(group).map_or(0, |group| group.node_count);
+    let is_settled = !words::is_busy(&target.cluster.status);
+    is_settled && counted >= *from && servers(found, group) >= *from
+}
+
+/// Returns how many servers of a group are there and do not leave.
+fn servers(found: &Found, group: &str) -> u32 {
+    let servers = found.nodes.items.iter().filter(|node| {
+        node.server.is_some()
+            && node.group.as_deref() == Some(group)
+            && node.task.as_deref() != Some(DELETING)
+    });
+    u32::try_from(servers.count()).unwrap_or(u32::MAX)
 }
 
 /// Returns whether the node with a server is still there.
@@ -160,7 +217,7 @@ pub fn is_present(found: &Found, server: &str) -> bool {
     nodes.any(|node| node.server.as_deref() == Some(server))
 }
 
-/// Returns how far a replacement is; `None`: the old node has left.
+/// Returns how far a replacement is; `None`: it is complete.
 pub fn progress(
     found: &Found,
     replacement: &Replacement,
@@ -169,14 +226,60 @@ pub fn progress(
     if !is_running(found, replacement) {
         return None;
     }
-    let (stage, text) = stage(found, replacement, in_kubernetes);
+    let (stage, text) = if replacement.is_in_place() {
+        stage_in_place(found, replacement)
+    } else {
+        stage(found, replacement, in_kubernetes)
+    };
     Some(NodeReplacement {
         name: replacement.name.clone(),
         server: replacement.server.clone(),
         group: replacement.group.clone(),
         stage,
+        is_in_place: replacement.is_in_place(),
         text,
     })
+}
+
+fn stage_in_place(found: &Found, replacement: &Replacement) -> (ReplacementStage, String) {
+    let Replacement {
+        group, from, name, ..
+    } = replacement;
+    let target = &found.target;
+    let counted = target.group(group).map_or(0, |group| group.node_count);
+    let is_busy = words::is_busy(&target.cluster.status);
+    if is_present(found, &replacement.server) {
+        let text = if is_busy || counted < *from {
+            format!(
+                "Magnum removes {name}. After that, the page waits for you to add the new node."
+            )
+        } else {
+            format!(
+                "{name} is there, and Magnum does not work on the cluster. The removal may have failed: look at \
+                 the page of the cluster. Stop the replacement to begin again."
+            )
+        };
+        return (ReplacementStage::Removing, text);
+    }
+    if counted >= *from {
+        let text = if is_busy {
+            format!("Magnum adds a node to {group}.")
+        } else {
+            format!("The server of the new node of {group} is not in Nova yet.")
+        };
+        return (ReplacementStage::Adding, text);
+    }
+    if is_busy {
+        let text = format!("{name} has left, and Magnum still works on the cluster.");
+        return (ReplacementStage::Removing, text);
+    }
+    let failed = if replacement.stage == Stage::Refill {
+        " An earlier request for it had no effect: look at the page of the cluster first."
+    } else {
+        ""
+    };
+    let text = format!("{name} has left. Add the new node to {group} now.{failed}");
+    (ReplacementStage::WaitingForYou, text)
 }
 
 fn stage(

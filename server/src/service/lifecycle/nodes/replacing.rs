@@ -189,7 +189,7 @@ pub async fn running(
 }
 
 /// Checks that the caller may stop a replacement; that its request is recorded stops it. Nothing is sent,
-/// and both nodes stay.
+/// and the nodes stay as they are.
 ///
 /// # Errors
 /// `NotPermitted` for users who may not resize the cluster; else those of [`super::nodes()`].
@@ -204,8 +204,11 @@ pub async fn stop(services: &Services, caller: &Caller, cluster: Uuid) -> Result
     }
 }
 
-/// Returns the replacement of the node with this server, or why the node cannot be chosen.
-fn replacement_of(found: &Found, server: &str) -> Result<Replacement, String> {
+/// Returns the replacement of the node with this server.
+///
+/// # Errors
+/// Why the node cannot be chosen, as a sentence.
+pub fn replacement_of(found: &Found, server: &str) -> Result<Replacement, String> {
     let node = node_with(found, server)?;
     let (group, _) = step(found, node)?;
     Ok(Replacement {
@@ -258,8 +261,8 @@ async fn plan(
     let exceeds = |check: &Check| check.subject == "Quota" && check.level == Level::Blocks;
     if checks.0.iter().any(exceeds) {
         plan.notes.push(format!(
-            "Without quota for one more node: drain and remove the node, and then resize {} to {now} again. \
-             `portico cluster nodes replace --in-place` does both.",
+            "Without quota for one more node, replace it in place: the node leaves first, and then one is \
+             added to {}.",
             group.name
         ));
     }

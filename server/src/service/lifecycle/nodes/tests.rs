@@ -1,5 +1,6 @@
 //! Nodes and their removal, with Magnum and Nova inside of the test.
 use super::{
+    healing,
     kubernetes::{InKubernetes, of_list},
     reading::{find, view},
     removal::{reviewed, send},
@@ -285,9 +286,27 @@ async fn a_driver_that_ignores_the_choice_is_not_asked() {
         })
     });
     let magnum = magnum.await.with_servers(servers());
-    let shown = shown(&magnum, "member", InKubernetes::default()).await;
-    let refusal = shown.nodes[0].removal_refusal.clone().unwrap();
+    let unknown = shown(&magnum, "member", InKubernetes::default()).await;
+    let refusal = unknown.nodes[0].removal_refusal.clone().unwrap();
     assert!(refusal.contains("ignores the chosen nodes"), "{refusal}");
+    assert!(!unknown.nodes[0].can_be_healed);
+    // a node that Kubernetes has is drained for auto-healing, unless too many are unhealthy then
+    let node = |name: &str| {
+        json!({"metadata": {"name": name},
+               "status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+    };
+    let nodes = [node(NAME), node("b"), node("c")];
+    let list = || of_list(Ok(json!({"metadata": {}, "items": nodes})));
+    let known = shown(&magnum, "member", list()).await;
+    assert!(known.nodes[0].can_be_healed, "{:?}", known.nodes[0]);
+    let of_reader = shown(&magnum, "reader", list()).await;
+    assert!(!of_reader.nodes[0].can_be_healed);
+    let viewer = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
+    let cluster = &found.target.cluster;
+    assert_eq!(healing::refusal(cluster, &nodes, NAME), None);
+    let refused = healing::refusal(cluster, &nodes[..2], NAME).unwrap();
+    assert!(refused.contains("1 of 2 nodes"), "{refused}");
     let refused = reason(removed(&magnum, "member", ONE, NAME).await);
     assert!(refused.contains("ignores the chosen nodes"), "{refused}");
     assert_eq!(magnum.calls(), [""; 0]);

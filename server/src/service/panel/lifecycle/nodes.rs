@@ -46,10 +46,7 @@ impl NodeOperations for PanelService {
         let running = lifecycle::running_replacement(services, caller, cluster).await;
         let running = running.ok().flatten();
         let (action, target) = match running.filter(|running| running.server == *server) {
-            Some(running) => (
-                lifecycle::REPLACE,
-                running.at(lifecycle::Stage::Remove).to_string(),
-            ),
+            Some(running) => (lifecycle::REPLACE, running.removal().to_string()),
             // the name may be of another node by then, the server is not
             None => (REMOVE, format!("{} ({server})", node.typed)),
         };
@@ -150,6 +147,59 @@ impl NodeOperations for PanelService {
             reason: Some(&reason),
         };
         let work = lifecycle::start_replacement(services, caller, cluster, &wanted);
+        let answer = self.journalled(entry, work, of_change).await;
+        let outcome = outcome_of_change(&answer);
+        audit::record(caller, action, cluster, &target, outcome);
+        self.ui(answer)
+    }
+
+    async fn replace_node_in_place(
+        &self,
+        cluster: Uuid,
+        node: NodeRemoval,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError> {
+        let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
+        let (action, server) = (lifecycle::REPLACE, &node.server);
+        let planned = lifecycle::planned_in_place(services, caller, cluster, server).await;
+        let wanted = match planned {
+            Ok(wanted) => wanted,
+            Err(error) => return self.audited(action, cluster, server, Err(error)),
+        };
+        let target = wanted.to_string();
+        let entry = Change {
+            cluster,
+            action,
+            target: &target,
+            reason: Some(&reason),
+        };
+        let what = (&node, &wanted);
+        let work = lifecycle::start_in_place(services, clusters, caller, cluster, what);
+        let answer = self.journalled(entry, work, of_change).await;
+        let outcome = outcome_of_change(&answer);
+        audit::record(caller, action, cluster, &target, outcome);
+        self.ui(answer)
+    }
+
+    async fn add_replacing_node(
+        &self,
+        cluster: Uuid,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError> {
+        let (services, caller) = (&self.services, &self.caller);
+        let action = lifecycle::REPLACE;
+        let wanted = match lifecycle::planned_refill(services, caller, cluster).await {
+            Ok(wanted) => wanted,
+            Err(error) => return self.audited(action, cluster, "", Err(error)),
+        };
+        let target = wanted.to_string();
+        let entry = Change {
+            cluster,
+            action,
+            target: &target,
+            reason: Some(&reason),
+        };
+        let work = lifecycle::refill(services, caller, cluster, &wanted);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
         audit::record(caller, action, cluster, &target, outcome);

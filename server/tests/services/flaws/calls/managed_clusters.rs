@@ -90,6 +90,15 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/replace_node",
             json!({ "cluster": cluster, "server": attempt, "reason": "" }),
         ),
+        changes(
+            "/api/managed_clusters/replace_node_in_place",
+            json!({ "cluster": cluster, "reason": "",
+                "node": { "server": attempt, "typed": "node-1", "accepted_pods": [] } }),
+        ),
+        changes(
+            "/api/managed_clusters/add_replacing_node",
+            json!({ "cluster": cluster, "reason": "" }),
+        ),
         changes("/api/managed_clusters/stop_node_replacement", one.clone()),
         unavailable(reads(
             "/api/managed_clusters/journal",

@@ -1,0 +1,188 @@
+//! Replacements in place, with Magnum and Nova inside of the test.
+use super::{add, leave};
+use crate::service::lifecycle::{
+    changing_magnum::{CLUSTER, ChangingMagnum},
+    nodes::{
+        kubernetes::InKubernetes,
+        reading::find,
+        replacement::{Replacement, Stage, progress},
+        tests::{NAME, ONE, TWO, cloud, reason, removal, server, servers},
+    },
+    pods::PodSource,
+};
+use portico_domain::panel::lifecycle::{ChangeOutcome, NodeReplacement, ReplacementStage};
+use portico_lifecycle::placement::Placement;
+use serde_json::{Value, json};
+
+const NEW: &str = "kube-x1y2z-default-worker-ddddd";
+
+fn replacement(stage: Stage) -> Replacement {
+    Replacement {
+        stage,
+        server: ONE.to_owned(),
+        group: "default-worker".to_owned(),
+        from: 2,
+        name: NAME.to_owned(),
+    }
+}
+
+/// Returns the servers without the old node.
+fn without_old() -> Vec<Value> {
+    servers().split_off(1)
+}
+
+fn with_new() -> Vec<Value> {
+    let mut servers = without_old();
+    servers.push(server("new", NEW, None));
+    servers
+}
+
+async fn shown(magnum: &ChangingMagnum, stage: Stage) -> Option<NodeReplacement> {
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    progress(&found, &replacement(stage), &InKubernetes::default())
+}
+
+async fn stage(magnum: &ChangingMagnum, of: Stage) -> ReplacementStage {
+    let shown = shown(magnum, of).await.unwrap();
+    assert!(shown.is_in_place);
+    shown.stage
+}
+
+#[tokio::test]
+async fn the_node_leaves_first_and_the_new_one_is_added_after_it() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let (node, wanted) = (removal(ONE, NAME), replacement(Stage::Leave));
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let sent = leave(
+        &magnum.clients,
+        &ada,
+        CLUSTER,
+        (&node, &wanted, None),
+        source,
+    );
+    assert_eq!(sent.await.unwrap().outcome, ChangeOutcome::Accepted);
+    let sent = magnum.changes();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].body["node_count"], 1);
+    assert_eq!(sent[0].body["nodes_to_remove"], json!([ONE]));
+
+    let magnum = cloud("UPDATE_COMPLETE", 1)
+        .await
+        .with_servers(without_old());
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let wanted = replacement(Stage::Refill);
+    let sent = add(&magnum.clients, &ada, CLUSTER, &wanted).await;
+    assert_eq!(sent.unwrap().outcome, ChangeOutcome::Accepted);
+    let sent = magnum.changes();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].body["node_count"], 2);
+    assert!(
+        sent[0]
+            .body
+            .get("nodes_to_remove")
+            .is_none_or(|nodes| *nodes == json!([]))
+    );
+}
+
+#[tokio::test]
+async fn a_replacement_in_place_waits_for_the_user_when_the_node_has_left() {
+    let present = cloud("UPDATE_IN_PROGRESS", 1).await;
+    assert_eq!(
+        stage(&present, Stage::Leave).await,
+        ReplacementStage::Removing
+    );
+    let left = present.with_servers(without_old());
+    assert_eq!(stage(&left, Stage::Leave).await, ReplacementStage::Removing);
+    let settled = cloud("UPDATE_COMPLETE", 1)
+        .await
+        .with_servers(without_old());
+    for of in [Stage::Leave, Stage::Refill] {
+        assert_eq!(stage(&settled, of).await, ReplacementStage::WaitingForYou);
+    }
+    let adding = cloud("UPDATE_IN_PROGRESS", 2)
+        .await
+        .with_servers(without_old());
+    assert_eq!(
+        stage(&adding, Stage::Refill).await,
+        ReplacementStage::Adding
+    );
+    let counted = cloud("UPDATE_COMPLETE", 2)
+        .await
+        .with_servers(without_old());
+    assert_eq!(
+        stage(&counted, Stage::Refill).await,
+        ReplacementStage::Adding
+    );
+    let done = counted.with_servers(with_new());
+    assert_eq!(shown(&done, Stage::Refill).await, None);
+    // the removal had no effect
+    let stays = cloud("UPDATE_FAILED", 2).await;
+    let text = shown(&stays, Stage::Leave).await.unwrap().text;
+    assert!(text.contains("may have failed"), "{text}");
+}
+
+#[tokio::test]
+async fn no_second_node_leaves_and_none_is_added_before_the_first_has_left() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let bob = magnum.viewer("bob", &["reader"]);
+    let clients = &magnum.clients;
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let other = Replacement {
+        server: TWO.to_owned(),
+        ..replacement(Stage::Leave)
+    };
+    let (node, wanted) = (removal(ONE, NAME), replacement(Stage::Leave));
+    let sent = leave(
+        clients,
+        &ada,
+        CLUSTER,
+        (&node, &wanted, Some(&other)),
+        source,
+    );
+    let refused = reason(sent.await.unwrap().outcome);
+    assert!(refused.contains("is being replaced"), "{refused}");
+    let older = Replacement {
+        from: 3,
+        ..wanted.clone()
+    };
+    let sent = leave(clients, &ada, CLUSTER, (&node, &older, None), source);
+    let refused = reason(sent.await.unwrap().outcome);
+    assert!(refused.contains("changed meanwhile"), "{refused}");
+    let sent = leave(clients, &bob, CLUSTER, (&node, &wanted, None), source);
+    let refused = reason(sent.await.unwrap().outcome);
+    assert!(refused.contains("cluster:resize"), "{refused}");
+    let refill = replacement(Stage::Refill);
+    let refused = reason(add(clients, &ada, CLUSTER, &refill).await.unwrap().outcome);
+    assert!(refused.contains("has not left yet"), "{refused}");
+    assert_eq!(magnum.calls(), [""; 0]);
+    // a request that is repeated adds no second node
+    let full = cloud("UPDATE_COMPLETE", 2).await.with_servers(with_new());
+    let ada = full.viewer("ada", &["member", "reader"]);
+    let refused = reason(
+        add(&full.clients, &ada, CLUSTER, &refill)
+            .await
+            .unwrap()
+            .outcome,
+    );
+    assert!(refused.contains("changed meanwhile"), "{refused}");
+    assert_eq!(full.calls(), [""; 0]);
+}
+
+#[test]
+fn a_removal_that_is_repeated_stays_one_in_place() {
+    assert_eq!(replacement(Stage::Refill).removal().stage, Stage::Leave);
+    assert_eq!(replacement(Stage::Add).removal().stage, Stage::Remove);
+    let title = replacement(Stage::Leave).title();
+    assert!(
+        title.ends_with("in place: remove it first (2 to 1)"),
+        "{title}"
+    );
+    let title = replacement(Stage::Refill).title();
+    assert!(
+        title.ends_with("one node more in default-worker (1 to 2)"),
+        "{title}"
+    );
+}
