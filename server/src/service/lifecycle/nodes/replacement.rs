@@ -7,14 +7,14 @@
 //! that of two at the same time none or one is sent. Each request has the absolute size of the group: one
 //! that is repeated changes nothing.
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 use super::{kubernetes::InKubernetes, reading::Found, removal::DELETING};
 use crate::service::{
     error::ServiceError,
     lifecycle::{
         access::MagnumAccess,
-        journal::{RequestContent, requests},
+        journal::{RequestContent, RequestOutcome, requests},
         viewer::Viewer,
         words,
     },
@@ -170,13 +170,20 @@ pub async fn open(
     Ok(of_requests(&requests))
 }
 
-/// Returns the open replacement of requests, of which the newest are first.
+/// Returns the open replacement of requests, of which the newest are first. One in place ends when Magnum has
+/// accepted the new node: what follows is a resize like each other.
 pub fn of_requests(requests: &[RequestContent]) -> Option<Replacement> {
     let mut sent = requests
         .iter()
         .filter(|request| request.outcome.may_have_effect())
-        .filter_map(|request| request.target.parse::<Replacement>().ok());
-    sent.next().filter(|last| last.stage != Stage::Stop)
+        .filter_map(|request| Some((request.outcome, request.target.parse::<Replacement>().ok()?)));
+    let (outcome, last) = sent.next()?;
+    let is_ended = match last.stage {
+        Stage::Stop => true,
+        Stage::Refill => outcome == RequestOutcome::Accepted,
+        Stage::Add | Stage::Remove | Stage::Leave => false,
+    };
+    (!is_ended).then_some(last)
 }
 
 /// Returns whether a request only stops a replacement, which changes nothing in Magnum.

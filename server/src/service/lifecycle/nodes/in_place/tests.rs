@@ -2,10 +2,11 @@
 use super::{add, leave};
 use crate::service::lifecycle::{
     changing_magnum::{CLUSTER, ChangingMagnum},
+    journal::RequestOutcome,
     nodes::{
         kubernetes::InKubernetes,
         reading::find,
-        replacement::{Replacement, Stage, progress},
+        replacement::{Replacement, Stage, of_requests, progress, tests::request},
         tests::{NAME, ONE, TWO, cloud, reason, removal, server, servers},
     },
     pods::PodSource,
@@ -13,6 +14,7 @@ use crate::service::lifecycle::{
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeReplacement, ReplacementStage};
 use portico_lifecycle::placement::Placement;
 use serde_json::{Value, json};
+use std::slice;
 
 const NEW: &str = "kube-x1y2z-default-worker-ddddd";
 
@@ -169,6 +171,21 @@ async fn no_second_node_leaves_and_none_is_added_before_the_first_has_left() {
     );
     assert!(refused.contains("changed meanwhile"), "{refused}");
     assert_eq!(full.calls(), [""; 0]);
+}
+
+#[test]
+fn a_replacement_in_place_ends_with_the_accepted_request_for_the_new_node() {
+    let [leave, refill] = [Stage::Leave, Stage::Refill].map(replacement);
+    let began = request(&leave.to_string(), RequestOutcome::Accepted);
+    let added = |outcome| request(&refill.to_string(), outcome);
+    assert_eq!(of_requests(slice::from_ref(&began)), Some(leave.clone()));
+    // a refused one may be repeated, and of a lost one it is not known
+    let requests = [added(RequestOutcome::Refused), began.clone()];
+    assert_eq!(of_requests(&requests), Some(leave));
+    let requests = [added(RequestOutcome::Unknown), began.clone()];
+    assert_eq!(of_requests(&requests), Some(refill.clone()));
+    let requests = [added(RequestOutcome::Accepted), began];
+    assert_eq!(of_requests(&requests), None);
 }
 
 #[test]

@@ -27,7 +27,7 @@ fn replacement(stage: Stage, server: &str) -> Replacement {
     }
 }
 
-fn request(target: &str, outcome: RequestOutcome) -> RequestContent {
+pub fn request(target: &str, outcome: RequestOutcome) -> RequestContent {
     RequestContent {
         action: super::REPLACE.to_owned(),
         target: target.to_owned(),
@@ -59,7 +59,7 @@ fn with_new() -> Vec<serde_json::Value> {
 
 #[test]
 fn the_target_of_a_request_is_read_as_it_was_written() {
-    for stage in [Stage::Add, Stage::Remove, Stage::Stop] {
+    for stage in Stage::ALL {
         let mut written = replacement(stage, ONE);
         written.name = "a name with spaces".to_owned();
         assert_eq!(written.to_string().parse::<Replacement>(), Ok(written));
