@@ -5,7 +5,8 @@ use jiff::Timestamp;
 use moka::future::Cache;
 use portico_domain::panel::lifecycle::JournalAgreement;
 use portico_store::{
-    AuditEvent, AuditFilter, JournalEntry, JournalHead, JournalKey, Store, StoreError,
+    AuditEvent, AuditFilter, JournalEntry, JournalHead, JournalKey, MAX_JOURNAL_ENTRIES, Store,
+    StoreError,
 };
 use std::time::Duration;
 use tokio::time::timeout;
@@ -113,6 +114,8 @@ fn assess(
                 later(head.sequence.saturating_sub(number))
             ),
         }),
+        // a full journal has deleted it, as the oldest one
+        None if head.sequence.saturating_sub(number) >= MAX_JOURNAL_ENTRIES => None,
         None if head.sequence > number => warning(format!(
             "Entry {number}, which the audit log has of {at}, is missing."
         )),
@@ -164,6 +167,28 @@ mod tests {
             ..NewAuditEvent::new("panel.resize_node_group", Outcome::Succeeded)
         };
         store.audit().append(&event, at(0)).await.unwrap();
+    }
+
+    #[test]
+    fn an_entry_that_a_full_journal_has_deleted_is_not_missing() {
+        let named = JournalHead {
+            sequence: 5,
+            hash: "x".to_owned(),
+        };
+        let found = |sequence| {
+            let head = JournalHead {
+                sequence,
+                hash: "y".to_owned(),
+            };
+            assess(&named, at(0), &head, None)
+        };
+        assert_eq!(found(MAX_JOURNAL_ENTRIES + 5), None);
+        let missing = found(MAX_JOURNAL_ENTRIES + 4).unwrap();
+        assert!(
+            !missing.agrees && missing.text.contains("is missing"),
+            "{}",
+            missing.text
+        );
     }
 
     #[tokio::test]
