@@ -1,7 +1,7 @@
 //! Compares the newest entry of a journal with the audit log, which names one with each change (ADR 0025).
 //!
 //! `portico audit verify` checks all entries, and the seals of the audit log.
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
 use portico_domain::panel::lifecycle::JournalAgreement;
 use portico_store::{
@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MAX_JOURNALS: u64 = 2_000;
 /// Number of entries of the audit log in which the newest one that names an entry is looked for.
 const MAX_AUDIT_ENTRIES: i64 = 50;
+/// How long a journal is stored after its last entry, less a day: the audit log may have more.
+const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 399);
 
 /// The comparisons of the last minute.
 pub type Agreements = Cache<JournalKey, Option<JournalAgreement>>;
@@ -62,6 +64,7 @@ async fn compare(store: &Store, key: &JournalKey) -> Result<Option<JournalAgreem
         project_id: Some(key.project_id.clone()),
         cluster_id: Some(key.cluster.to_string()),
         action: Some("panel".to_owned()),
+        since: Timestamp::now().checked_sub(RETENTION).ok(),
         ..AuditFilter::default()
     };
     // first, so that the journal has the entry that is named
