@@ -44,8 +44,9 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(3);
 const REFRESH_AGE: SignedDuration = SignedDuration::from_secs(60);
 /// How often the nodes are compared again after another replica was faster.
 const MAX_TRIES: u32 = 3;
-/// Number of recorded events that are not sent to the store again.
-const KNOWN_EVENTS: u32 = 500;
+/// Number of recorded events that are not sent to the store again: more than one read returns, with what the
+/// comparison has recorded.
+const KNOWN_EVENTS: u32 = 1_000;
 /// Maximum number of entries in [`PERIOD`]: an API server that changes all the time must not push the requests of
 /// users out of the journal.
 const MAX_ENTRIES: u32 = 2_000;
