@@ -116,8 +116,13 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
                 print_for_people(&journals.summary())?;
             }
             store.close().await;
-            broken(&report)?;
             let failure = journals.and_then(|journals| journals.failure());
+            let chain = broken(&report);
+            if let (Err(_), Some(failure)) = (&chain, &failure) {
+                // the command ends with the other fault
+                print_for_people(&format!("{failure}\n"))?;
+            }
+            chain?;
             return failure.map_or(Ok(()), |failure| Err(CliError::Other(anyhow!(failure))));
         }
     }
