@@ -74,7 +74,9 @@ async fn compare(store: &Store, key: &JournalKey) -> Result<Option<JournalAgreem
     };
     let journal = store.cluster_journal();
     let head = journal.head(key).await?.unwrap_or_default();
-    let entries = journal.list(key, Some(named.sequence + 1), 1).await?;
+    let entries = journal
+        .list(key, Some(named.sequence.saturating_add(1)), 1)
+        .await?;
     Ok(assess(&named, at, &head, entries.first()))
 }
 
