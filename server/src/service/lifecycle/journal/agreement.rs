@@ -171,7 +171,8 @@ mod tests {
             detail: serde_json::json!({ "journal": journal }),
             ..NewAuditEvent::new("panel.resize_node_group", Outcome::Succeeded)
         };
-        store.audit().append(&event, at(0)).await.unwrap();
+        let now = Timestamp::now();
+        store.audit().append(&event, now).await.unwrap();
     }
 
     #[test]
