@@ -117,13 +117,7 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
             }
             store.close().await;
             let failure = journals.and_then(|journals| journals.failure());
-            let chain = broken(&report);
-            if let (Err(_), Some(failure)) = (&chain, &failure) {
-                // the command ends with the other fault
-                print_for_people(&format!("{failure}\n"))?;
-            }
-            chain?;
-            return failure.map_or(Ok(()), |failure| Err(CliError::Other(anyhow!(failure))));
+            return journals::ended(broken(&report), failure);
         }
     }
     store.close().await;
