@@ -19,7 +19,7 @@ pub(crate) const HEADS: &str = "cluster_journal_heads";
 /// How long a journal is stored after its last entry.
 pub(crate) const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 400);
 /// Maximum number of entries of a cluster; the oldest ones are deleted.
-pub(crate) const MAX_ENTRIES: i64 = 10_000;
+pub const MAX_ENTRIES: i64 = 10_000;
 /// Maximum size of an entry's content, in bytes.
 pub const MAX_CONTENT_BYTES: usize = 16 * 1024;
 

@@ -70,7 +70,7 @@ pub use changes::{Change, ChangeKind, Changes, News, Position};
 pub use cluster_journal::{
     ClusterJournal, JournalCheck, JournalEntry, JournalFault, JournalHead, JournalKey,
     JournalMarks, JournalSource, LastObservation, MAX_CONTENT_BYTES as MAX_JOURNAL_CONTENT_BYTES,
-    NewJournalEntry, NewJournalEvent, check_journal,
+    MAX_ENTRIES as MAX_JOURNAL_ENTRIES, NewJournalEntry, NewJournalEvent, check_journal,
 };
 pub use cluster_protections::{ClusterProtection, ClusterProtections, ProtectedCluster};
 pub use config::StoreConfig;

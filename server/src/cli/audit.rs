@@ -116,9 +116,8 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
                 print_for_people(&journals.summary())?;
             }
             store.close().await;
-            broken(&report)?;
             let failure = journals.and_then(|journals| journals.failure());
-            return failure.map_or(Ok(()), |failure| Err(CliError::Other(anyhow!(failure))));
+            return journals::ended(broken(&report), failure);
         }
     }
     store.close().await;

@@ -86,7 +86,7 @@ pub async fn of_object(
 }
 
 /// Maximum number of events of nodes.
-const MAX_NODE_EVENTS: &str = "200";
+const MAX_NODE_EVENTS: &str = "500";
 
 /// An event about a node.
 #[derive(Clone, Debug, PartialEq)]

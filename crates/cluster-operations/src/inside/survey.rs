@@ -41,7 +41,7 @@ pub async fn inspect(api: &impl ApiServer) -> Inspection {
         Err(error) => {
             return Inspection {
                 is_api_ready,
-                nodes: Err(error.into_sentence()),
+                nodes: Err(unread(error)),
             };
         }
     };
@@ -104,6 +104,16 @@ async fn find_budgets(api: &impl ApiServer, survey: &mut NodeSurvey) {
         }
     }
     survey.note = failure.map(not_checked);
+}
+
+/// Returns why the nodes are not known, as a sentence. It names no user, as [`not_checked`].
+fn unread(error: ReadError) -> String {
+    match error {
+        ReadError::Refused(_) => {
+            "The roles with which the nodes were to be read do not permit to list them.".to_owned()
+        }
+        other => other.into_sentence(),
+    }
 }
 
 /// Returns the reason as a sentence. It names no user: others may see it than the one who was refused.

@@ -294,4 +294,8 @@ async fn nodes_that_cannot_be_read_have_a_reason() {
     let inspection = inspect(&api).await;
     assert_eq!(inspection.is_api_ready, Some(true));
     assert_eq!(inspection.nodes, Err(missing().into_sentence()));
+    // others than the one who was refused may see it
+    api.refused = vec![NODES];
+    let reason = inspect(&api).await.nodes.unwrap_err();
+    assert!(reason.starts_with("The roles"), "{reason}");
 }

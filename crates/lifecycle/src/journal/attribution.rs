@@ -8,6 +8,9 @@ const WRITE_DELAY: SignedDuration = SignedDuration::from_secs(30);
 /// How long after a request its effect may begin.
 const MAX_START: SignedDuration = SignedDuration::from_mins(10);
 
+/// How long after a request a difference may follow from it. The end of an operation may never be observed.
+const MAX_DURATION: SignedDuration = SignedDuration::from_hours(24);
+
 /// An entry of a journal, as far as attribution needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Timeline {
@@ -67,11 +70,12 @@ pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
             }
             Timeline::Observed(observed) => observed,
         };
+        let max = if has_begun { MAX_DURATION } else { MAX_START };
         let is_late = |request: &usize| {
             let requested = timeline.get(*request).map(at);
-            requested.is_some_and(|requested| observed.at.duration_since(requested) > MAX_START)
+            requested.is_some_and(|requested| observed.at.duration_since(requested) > max)
         };
-        current = current.filter(|request| has_begun || !is_late(request));
+        current = current.filter(|request| !is_late(request));
         let request = current.or_else(|| late_request(timeline, index, observed));
         let cause = match request {
             Some(request) if observed.is_requested => Cause::Request(request),
@@ -175,6 +179,20 @@ mod tests {
         // one that Magnum has not acted on explains nothing later
         let late = [requested(0, true), observed(3_600, true, true)];
         assert_eq!(causes(&late)[1], Some(Cause::Outside));
+    }
+
+    #[test]
+    fn a_request_whose_end_was_never_observed_explains_nothing_days_later() {
+        let hour = 3_600;
+        let causes = causes(&[
+            requested(0, true),
+            observed(2, true, true),
+            // the next step of a long upgrade
+            observed(5 * hour, true, true),
+            observed(30 * hour, true, true),
+        ]);
+        assert_eq!(causes[2], Some(Cause::Request(0)));
+        assert_eq!(causes[3], Some(Cause::Outside));
     }
 
     #[test]

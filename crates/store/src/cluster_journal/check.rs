@@ -1,5 +1,5 @@
 //! Checks the chain of a journal, and compares it with the entries that the audit log names.
-use super::{ClusterJournal, JournalEntry, JournalHead, JournalKey};
+use super::{ClusterJournal, JournalEntry, JournalHead, JournalKey, MAX_ENTRIES};
 use crate::error::StoreError;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -115,9 +115,16 @@ pub async fn check_journal(
         }
     }
     check.fault = match newer {
-        // what is older than a full journal has been deleted
-        Some(oldest) if oldest.sequence == 1 && !oldest.follows(key, "") => {
-            Some(JournalFault::Changed { sequence: 1 })
+        Some(oldest) if oldest.sequence == 1 => {
+            let is_changed = !oldest.follows(key, "");
+            is_changed.then_some(JournalFault::Changed { sequence: 1 })
+        }
+        // what is older than a full journal has been deleted, perhaps while the entries were read
+        Some(oldest) => {
+            let newest = journal.head(key).await?.unwrap_or_default().sequence;
+            let sequence = oldest.sequence - 1;
+            let is_stored = newest > 0 && sequence > newest.saturating_sub(MAX_ENTRIES);
+            is_stored.then_some(JournalFault::Missing { sequence })
         }
         None if head.sequence > 0 => Some(JournalFault::CutOff {
             through: head.sequence,

@@ -113,6 +113,7 @@ impl ClusterJournal for RedisStore {
     ) -> Result<Vec<JournalEntry>, StoreError> {
         Err(NEEDS_SQL)
     }
+
     async fn list_without_events(
         &self,
         _: &JournalKey,

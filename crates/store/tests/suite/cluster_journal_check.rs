@@ -105,4 +105,11 @@ pub async fn an_entry_of_a_journal_that_was_changed_or_removed_is_found(database
     .await;
     let missing = Some(JournalFault::Missing { sequence: 3 });
     assert_eq!(fault(database, &marks).await, missing);
+    // the oldest ones, of a journal that is not full
+    tamper(
+        database,
+        "DELETE FROM cluster_journal_entries WHERE sequence <= 3",
+    )
+    .await;
+    assert_eq!(fault(database, &marks).await, missing);
 }

@@ -1,4 +1,6 @@
 //! Compares the journals of managed clusters with the audit log, which names their entries (ADR 0025).
+use crate::cli::{error::CliError, print_for_people};
+use anyhow::anyhow;
 use jiff::{SignedDuration, Timestamp};
 use portico_store::{
     AuditEvent, AuditFilter, JournalFault, JournalHead, JournalKey, JournalMarks, Store,
@@ -110,6 +112,21 @@ async fn marks(store: &Store) -> Result<Marks, StoreError> {
                 .entry(key)
                 .or_default()
                 .insert(head.sequence, head.hash);
+        }
+    }
+}
+
+/// Returns how the command ends; what is wrong with journals is printed if the audit log is broken too.
+///
+/// # Errors
+/// What is wrong with the audit log, else with the journals.
+pub(super) fn ended(chain: Result<(), CliError>, failure: Option<String>) -> Result<(), CliError> {
+    match (chain, failure) {
+        (chain, None) => chain,
+        (Ok(()), Some(failure)) => Err(CliError::Other(anyhow!(failure))),
+        (Err(error), Some(failure)) => {
+            print_for_people(&format!("{failure}\n"))?;
+            Err(error)
         }
     }
 }

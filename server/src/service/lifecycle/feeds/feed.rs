@@ -208,6 +208,9 @@ impl Feed {
         let mut state = self.state.lock();
         let pause = state.pause(self.shared.second);
         state.runs = pause.is_some();
+        if !state.runs {
+            state.nodes.release();
+        }
         pause
     }
 

@@ -50,6 +50,11 @@ impl Nodes {
         lender.map(|(lender, _)| Arc::clone(&lender.inspector))
     }
 
+    /// Gives back what was lent, with its user's token, when no viewer looks any more.
+    pub fn release(&mut self) {
+        self.lender = None;
+    }
+
     /// Notes what was found.
     pub fn note(&mut self, inspection: Inspection) {
         self.found = Some((Arc::new(inspection), Instant::now()));

@@ -2,6 +2,7 @@ use super::super::attempts::NoAttempts;
 use super::super::fixtures::{self, CLUSTER};
 use super::super::inspector::{Inspector, Lender};
 use super::super::stand_in::{Mode, StandIn, creating};
+use super::nodes::Nodes;
 use super::*;
 use async_trait::async_trait;
 use portico_cluster_operations::inside::Inspection;
@@ -215,6 +216,16 @@ fn lender(api: &Arc<OwnApi>) -> Lender {
         inspector,
         reads_budgets: true,
     }
+}
+
+#[test]
+fn what_a_viewer_has_lent_is_given_back_when_the_poller_ends() {
+    let api = Arc::new(OwnApi::default());
+    let mut nodes = Nodes::default();
+    nodes.lend(lender(&api), SECOND);
+    assert_eq!(Arc::strong_count(&api), 2);
+    nodes.release();
+    assert_eq!(Arc::strong_count(&api), 1);
 }
 
 #[tokio::test]

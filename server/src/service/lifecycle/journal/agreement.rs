@@ -1,11 +1,12 @@
 //! Compares the newest entry of a journal with the audit log, which names one with each change (ADR 0025).
 //!
 //! `portico audit verify` checks all entries, and the seals of the audit log.
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
 use portico_domain::panel::lifecycle::JournalAgreement;
 use portico_store::{
-    AuditEvent, AuditFilter, JournalEntry, JournalHead, JournalKey, Store, StoreError,
+    AuditEvent, AuditFilter, JournalEntry, JournalHead, JournalKey, MAX_JOURNAL_ENTRIES, Store,
+    StoreError,
 };
 use std::time::Duration;
 use tokio::time::timeout;
@@ -18,6 +19,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MAX_JOURNALS: u64 = 2_000;
 /// Number of entries of the audit log in which the newest one that names an entry is looked for.
 const MAX_AUDIT_ENTRIES: i64 = 50;
+/// How long a journal is stored after its last entry, less a day: the audit log may have more.
+const RETENTION: SignedDuration = SignedDuration::from_hours(24 * 399);
 
 /// The comparisons of the last minute.
 pub type Agreements = Cache<JournalKey, Option<JournalAgreement>>;
@@ -61,6 +64,7 @@ async fn compare(store: &Store, key: &JournalKey) -> Result<Option<JournalAgreem
         project_id: Some(key.project_id.clone()),
         cluster_id: Some(key.cluster.to_string()),
         action: Some("panel".to_owned()),
+        since: Timestamp::now().checked_sub(RETENTION).ok(),
         ..AuditFilter::default()
     };
     // first, so that the journal has the entry that is named
@@ -70,7 +74,9 @@ async fn compare(store: &Store, key: &JournalKey) -> Result<Option<JournalAgreem
     };
     let journal = store.cluster_journal();
     let head = journal.head(key).await?.unwrap_or_default();
-    let entries = journal.list(key, Some(named.sequence + 1), 1).await?;
+    let entries = journal
+        .list(key, Some(named.sequence.saturating_add(1)), 1)
+        .await?;
     Ok(assess(&named, at, &head, entries.first()))
 }
 
@@ -113,6 +119,8 @@ fn assess(
                 later(head.sequence.saturating_sub(number))
             ),
         }),
+        // a full journal has deleted it, as the oldest one
+        None if head.sequence.saturating_sub(number) >= MAX_JOURNAL_ENTRIES => None,
         None if head.sequence > number => warning(format!(
             "Entry {number}, which the audit log has of {at}, is missing."
         )),
@@ -163,7 +171,30 @@ mod tests {
             detail: serde_json::json!({ "journal": journal }),
             ..NewAuditEvent::new("panel.resize_node_group", Outcome::Succeeded)
         };
-        store.audit().append(&event, at(0)).await.unwrap();
+        let now = Timestamp::now();
+        store.audit().append(&event, now).await.unwrap();
+    }
+
+    #[test]
+    fn an_entry_that_a_full_journal_has_deleted_is_not_missing() {
+        let named = JournalHead {
+            sequence: 5,
+            hash: "x".to_owned(),
+        };
+        let found = |sequence| {
+            let head = JournalHead {
+                sequence,
+                hash: "y".to_owned(),
+            };
+            assess(&named, at(0), &head, None)
+        };
+        assert_eq!(found(MAX_JOURNAL_ENTRIES + 5), None);
+        let missing = found(MAX_JOURNAL_ENTRIES + 4).unwrap();
+        assert!(
+            !missing.agrees && missing.text.contains("is missing"),
+            "{}",
+            missing.text
+        );
     }
 
     #[tokio::test]

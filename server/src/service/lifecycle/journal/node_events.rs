@@ -19,6 +19,7 @@ use crate::{
 };
 use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
+use portico_domain::cluster::ClusterRecord;
 use portico_lifecycle::journal::{NodeEvent, ObservedNodes};
 use portico_store::{
     JournalKey, JournalSource, LastObservation, NewJournalEntry, NewJournalEvent, Store, StoreError,
@@ -43,8 +44,9 @@ const PAGE_TIMEOUT: Duration = Duration::from_secs(3);
 const REFRESH_AGE: SignedDuration = SignedDuration::from_secs(60);
 /// How often the nodes are compared again after another replica was faster.
 const MAX_TRIES: u32 = 3;
-/// Number of recorded events that are not sent to the store again.
-const KNOWN_EVENTS: u32 = 500;
+/// Number of recorded events that are not sent to the store again: more than one read returns, with what the
+/// comparison has recorded.
+const KNOWN_EVENTS: u32 = 1_000;
 /// Maximum number of entries in [`PERIOD`]: an API server that changes all the time must not push the requests of
 /// users out of the journal.
 const MAX_ENTRIES: u32 = 2_000;
@@ -123,7 +125,8 @@ fn missing(why: &str) -> String {
 }
 
 /// Reads what is new about the nodes of a cluster that the caller may open; returns why it is missing, as
-/// sentences. A cluster that is not served here has no events.
+/// sentences. A cluster that is not served here has no events, and one that other projects may use too has them
+/// in the journal of its own project only.
 pub async fn refresh(
     services: &Services,
     clusters: &ClusterSnapshot,
@@ -131,7 +134,10 @@ pub async fn refresh(
     viewer: &Viewer,
     cluster: Uuid,
 ) -> Option<String> {
-    clusters.get(cluster)?;
+    let served = clusters.get(cluster)?;
+    if !is_own(served.record(), viewer.project_id()) {
+        return None;
+    }
     let access: &MagnumAccess = services.magnum().ok()?;
     let events = access.feeds.node_events();
     events.journal.store()?;
@@ -157,6 +163,12 @@ pub async fn refresh(
     reading.gap = read.unwrap_or_else(late);
     reading.at = Some(Instant::now());
     reading.gap.clone()
+}
+
+/// Returns whether a cluster belongs to the project: others that it accepts have readers who may not see its
+/// nodes.
+fn is_own(cluster: &ClusterRecord, project_id: &str) -> bool {
+    cluster.owner_project == project_id
 }
 
 /// Does the same in a background task, for a page that shows no events.

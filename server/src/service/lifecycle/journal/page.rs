@@ -111,7 +111,7 @@ pub async fn export(
         if filter.is_empty() {
             lines.extend(wanted.into_iter().map(line));
         } else {
-            let matching = reader.matching(&entries, filter).await;
+            let matching = reader.matching(&entries, before, filter).await;
             let matching = matching.map_err(|error| unreadable(&error))?;
             let wanted = wanted.into_iter();
             let wanted = wanted.filter(|entry| matching.contains(&entry.sequence));

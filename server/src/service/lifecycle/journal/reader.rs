@@ -15,6 +15,8 @@ const PAGE: u32 = 100;
 /// Older requests and observations that are read to find the request that a difference of the page follows
 /// from.
 const CONTEXT: u32 = 20;
+/// Number of newer entries among which the outcomes of the requests of a page are looked for.
+const NEWER: u32 = 200;
 /// Number of entries that are read at once for a filter.
 const BATCH: u32 = 500;
 /// Maximum number of entries in which those that match are looked for; the next page continues.
@@ -45,7 +47,7 @@ impl Reader<'_> {
         let entries = self.journal.list(self.key, before, PAGE + 1).await?;
         let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
         let beyond = entries.get(limit).map(|entry| entry.sequence);
-        let shown = self.shown(&entries, limit, beyond).await?;
+        let shown = self.shown(&entries, limit, (before, beyond)).await?;
         let oldest = entries.get(limit.saturating_sub(1));
         Ok(Page {
             rows: shown.rows,
@@ -78,7 +80,7 @@ impl Reader<'_> {
             });
             let is_last = is_short || is_early;
             let older = cursor.filter(|_| !is_last);
-            let mut shown = self.shown(&entries, entries.len(), older).await?;
+            let mut shown = self.shown(&entries, entries.len(), (before, older)).await?;
             shown.rows.retain(|row| filter.matches(row));
             let is_enough = shown.rows.len() >= usize::try_from(PAGE).unwrap_or(usize::MAX);
             if is_last || is_enough || entries.len() >= MAX_SCANNED {
@@ -91,25 +93,32 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns the sequence numbers of the entries that match.
+    /// Returns the sequence numbers of the entries that match; `before` is where they were read from.
     pub async fn matching(
         &self,
         entries: &[JournalEntry],
+        before: Option<i64>,
         filter: &JournalFilter,
     ) -> Result<HashSet<i64>, StoreError> {
         let oldest = entries.last().map(|entry| entry.sequence);
-        let shown = self.shown(entries, entries.len(), oldest).await?;
+        let around = (before, oldest);
+        let shown = self.shown(entries, entries.len(), around).await?;
         let matching = shown.rows.iter().filter(|row| filter.matches(row));
         Ok(matching.filter_map(sequence).collect())
     }
 
-    /// Returns the newest `limit` entries as rows, with older ones before a sequence number as their context.
+    /// Returns the newest `limit` entries as rows, with those from the first sequence number on and before the
+    /// second one as their context.
     async fn shown(
         &self,
         entries: &[JournalEntry],
         limit: usize,
-        beyond: Option<i64>,
+        (from, beyond): (Option<i64>, Option<i64>),
     ) -> Result<Shown, StoreError> {
+        let newer = match from {
+            Some(from) => self.newer(from).await?,
+            None => Vec::new(),
+        };
         let context = match beyond {
             Some(beyond) => {
                 let journal = self.journal;
@@ -123,12 +132,22 @@ impl Reader<'_> {
         let templates = template_names(self.clients, self.names, self.viewer, entries).await;
         let read = Read {
             key: self.key,
+            newer: &newer,
             entries,
             context: &context,
             viewer_id: &self.viewer.user_id,
             templates: &templates,
         };
         Ok(rows::of(&read, limit))
+    }
+
+    /// Returns requests and observations from a sequence number on.
+    async fn newer(&self, from: i64) -> Result<Vec<JournalEntry>, StoreError> {
+        let before = Some(from.saturating_add(i64::from(NEWER)));
+        let journal = self.journal;
+        let mut entries = journal.list_without_events(self.key, before, NEWER).await?;
+        entries.retain(|entry| entry.sequence >= from);
+        Ok(entries)
     }
 }
 

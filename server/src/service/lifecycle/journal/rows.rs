@@ -28,6 +28,8 @@ pub const MAX_EXACT: SignedDuration = SignedDuration::from_mins(2);
 /// Entries of one journal, the newest first.
 pub struct Read<'a> {
     pub key: &'a JournalKey,
+    /// Newer entries, which may have the outcomes of the requests.
+    pub newer: &'a [JournalEntry],
     /// Without gaps.
     pub entries: &'a [JournalEntry],
     /// Older requests and observations, from which the entries may follow.
@@ -55,8 +57,8 @@ enum Content {
 
 /// Returns the newest `limit` entries as rows; the others are only looked at.
 pub fn of(read: &Read<'_>, limit: usize) -> Shown {
-    let entries = read.entries.iter().chain(read.context).rev();
-    let entries: Vec<&JournalEntry> = entries.collect();
+    let entries = read.newer.iter().chain(read.entries).chain(read.context);
+    let entries: Vec<&JournalEntry> = entries.rev().collect();
     let contents: Vec<Content> = entries.iter().map(|entry| content(entry)).collect();
     let ended: HashSet<(&str, &str)> = contents.iter().filter_map(ended).collect();
     let timeline: Vec<Timeline> = entries
@@ -90,9 +92,10 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
     let oldest = shown_from
         .and_then(<[JournalEntry]>::last)
         .map_or(0, |entry| entry.sequence);
+    let newest = read.entries.first().map_or(0, |entry| entry.sequence);
     let mut rows: Vec<JournalRow> = rows
         .into_iter()
-        .filter(|(sequence, _)| *sequence >= oldest)
+        .filter(|(sequence, _)| (oldest..=newest).contains(sequence))
         .map(|(_, row)| row)
         .collect();
     rows.reverse();

@@ -87,6 +87,7 @@ impl Written {
     fn shown(&self, entries: &[JournalEntry], viewer_id: &str) -> Shown {
         let read = Read {
             key: &self.key,
+            newer: &[],
             entries,
             context: &[],
             viewer_id,
@@ -139,6 +140,34 @@ async fn rows_name_the_user_another_client_or_magnum() {
 }
 
 #[tokio::test]
+async fn a_request_whose_outcome_is_on_the_page_before_is_not_shown_twice() {
+    let written = Written::new().await;
+    let running = "UPDATE_IN_PROGRESS";
+    written.observation(0, running, Some(("State", true))).await;
+    written.request(1, RequestOutcome::Sending).await;
+    written.request(2, RequestOutcome::Accepted).await;
+    let all = written.entries().await;
+    let shown = |newer: usize| {
+        let (newer, entries) = all.split_at(newer);
+        let read = Read {
+            key: &written.key,
+            newer,
+            entries,
+            context: &[],
+            viewer_id: "ada-id",
+            templates: &written.templates,
+        };
+        let rows = rows::of(&read, 100).rows;
+        rows.into_iter().map(|row| row.by).collect::<Vec<_>>()
+    };
+    let by = "Requested by ada (you)";
+    assert_eq!(shown(0), ["ada (you)", by]);
+    assert_eq!(shown(1), [by]);
+    // written after its effect was observed
+    assert_eq!(shown(2), [by]);
+}
+
+#[tokio::test]
 async fn an_entry_that_was_changed_or_removed_is_named() {
     let written = Written::new().await;
     for second in [0, 10, 20] {
@@ -177,6 +206,7 @@ fn rows_of(entries: &[JournalEntry], templates: &TemplateNames) -> Vec<JournalRo
     };
     let read = Read {
         key: &key,
+        newer: &[],
         entries,
         context: &[],
         viewer_id: "ada",

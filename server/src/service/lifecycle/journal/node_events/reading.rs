@@ -79,14 +79,45 @@ pub async fn events(api: &Api) -> Result<Vec<(String, NodeEvent)>, KubeError> {
 }
 
 fn of_row(NodeEventRow { uid, node, event }: NodeEventRow) -> Option<(String, NodeEvent)> {
-    if uid.is_empty() || COMPARED.contains(&event.reason.as_str()) {
+    // a column of a database takes no text with a null character, and the API server may be a tenant's
+    let id = uid.chars().filter(char::is_ascii_graphic).take(64);
+    let id: String = id.collect();
+    if id.is_empty() || COMPARED.contains(&event.reason.as_str()) {
         return None;
     }
     let at = Timestamp::from_second(event.last_seen?).ok()?;
-    let id: String = uid.chars().take(64).collect();
     let magnitude = event.count.max(1).ilog2();
     let is_warning = event.kind == "Warning";
     let (reason, message) = (&event.reason, &event.message);
     let reported = NodeEvent::reported(at, &node, is_warning, reason, message, &event.source);
     Some((format!("event/{id}/{magnitude}"), reported))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use portico_domain::panel::EventRow;
+
+    #[test]
+    fn an_id_has_no_character_that_a_database_refuses() {
+        let id = |uid: &str| {
+            let row = NodeEventRow {
+                uid: uid.to_owned(),
+                node: "n1".to_owned(),
+                event: EventRow {
+                    kind: "Warning".to_owned(),
+                    reason: "Rebooted".to_owned(),
+                    message: String::new(),
+                    source: "kubelet".to_owned(),
+                    count: 5,
+                    last_seen: Some(1_800_000_000),
+                },
+            };
+            of_row(row).map(|(id, _)| id)
+        };
+        assert_eq!(id("4f1c-\u{0}a").as_deref(), Some("event/4f1c-a/2"));
+        assert_eq!(id("\u{0}"), None);
+        let long = id(&"x".repeat(500)).unwrap();
+        assert_eq!(long.len(), "event//2".len() + 64);
+    }
 }

@@ -130,6 +130,18 @@ async fn a_journal_with_too_many_events_of_nodes_gets_no_more() {
 }
 
 #[test]
+fn a_cluster_that_another_project_may_use_has_no_events_in_the_journal_of_that_project() {
+    let record: ClusterRecord = serde_json::from_value(json!({
+        "id": Uuid::from_u128(1), "name": "shop", "owner_project": "acme",
+        "accepted_projects": ["acme", "globex"], "api_url": "https://127.0.0.1:6443",
+        "sealing_key_file": "key.pub",
+    }))
+    .unwrap();
+    assert!(is_own(&record, "acme"));
+    assert!(!is_own(&record, "globex"));
+}
+
+#[test]
 fn a_node_has_its_condition_and_why_it_is_not_ready() {
     let found = list(&[
         node("n1", "True", "v1.31.0"),
