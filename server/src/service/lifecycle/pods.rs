@@ -7,7 +7,7 @@ use crate::{
 };
 use portico_lifecycle::{
     drain,
-    placement::{Leaving, Placement, names, placement},
+    placement::{Leaving, Placement, names, node_of as find_node, placement},
     plan::ChosenNode,
 };
 use serde_json::Value;
@@ -102,15 +102,7 @@ impl PodSource<'_> {
 /// That there is none, or why it cannot be read, as a sentence.
 pub async fn node_of(api: &Api, chosen: &ChosenNode) -> Result<Value, String> {
     let nodes = all(api, NODES, "").await?;
-    let has_server = |node: &&Value| {
-        let provider = node["spec"]["providerID"].as_str();
-        provider.and_then(|id| id.rsplit('/').next()) == Some(chosen.server.as_str())
-    };
-    let by_name = || {
-        let mut nodes = nodes.iter();
-        nodes.find(|node| node["metadata"]["name"] == *chosen.name)
-    };
-    let found = nodes.iter().find(has_server).or_else(by_name);
+    let found = find_node(&nodes, chosen);
     found
         .cloned()
         .ok_or_else(|| format!("Kubernetes has no node for the server {}.", chosen.name))
