@@ -59,6 +59,11 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
             }
         })
     };
+    let (of_options, of_uncordon, of_stop) = (
+        drain.server.clone(),
+        drain.server.clone(),
+        drain.server.clone(),
+    );
     let chosen = Chosen {
         verb: Verb::Remove,
         server: drain.server,
@@ -84,7 +89,7 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
                     }}
                     <p>{drain.text}</p>
                     {pods}
-                    {(stage == NodeDrainStage::NeedsUser).then(|| options(state))}
+                    {(stage == NodeDrainStage::NeedsUser).then(|| options(state, &of_options))}
                     <div class="flex flex-wrap gap-2">
                         {resume}
                         {remove}
@@ -92,13 +97,13 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
                             label="Stop and uncordon"
                             kind=ButtonKind::Plain
                             busy=state.is_sending
-                            on_click=move |_| state.stop_drain(true)
+                            on_click=move |_| state.stop_drain(of_uncordon.clone(), true)
                         />
                         <Button
                             label="Stop"
                             kind=ButtonKind::Plain
                             busy=state.is_sending
-                            on_click=move |_| state.stop_drain(false)
+                            on_click=move |_| state.stop_drain(of_stop.clone(), false)
                         />
                     </div>
                 </div>
@@ -133,16 +138,16 @@ fn pod_line(state: NodesState, project: &str, pod: &DrainPod) -> AnyView {
 }
 
 /// Returns the fields with which the user accepts a loss.
-fn options(state: NodesState) -> AnyView {
+fn options(state: NodesState, server: &str) -> AnyView {
     view! {
         {option(
-            state,
+            (state, server),
             "Evict pods without a controller too. Nothing creates them again.",
             |options| options.unmanaged,
             |options, is_on| options.unmanaged = is_on,
         )}
         {option(
-            state,
+            (state, server),
             "Evict pods with emptyDir volumes too. Their data is lost.",
             |options| options.local_data,
             |options, is_on| options.local_data = is_on,
@@ -152,19 +157,20 @@ fn options(state: NodesState) -> AnyView {
 }
 
 fn option(
-    state: NodesState,
+    (state, server): (NodesState, &str),
     label: &'static str,
     get: fn(&DrainOptions) -> bool,
     set: fn(&mut DrainOptions, bool),
 ) -> AnyView {
+    let (of_get, of_set) = (server.to_owned(), server.to_owned());
     view! {
         <label class="check whitespace-normal">
             <input
                 type="checkbox"
-                prop:checked=move || state.drain_options.with(get)
+                prop:checked=move || get(&state.accepted_loss(&of_get))
                 on:change=move |event| {
                     let is_on = event_target_checked(&event);
-                    state.drain_options.update(|options| set(options, is_on));
+                    state.accept_loss(&of_set, |options| set(options, is_on));
                 }
             />
             {label}

@@ -148,17 +148,17 @@ fn is_other(found: &Found, open: &OpenDrain, wanted: &DrainRequest) -> bool {
     open.request.server != wanted.server && is_present(found, &open.request.server)
 }
 
-/// Evicts some more pods of the node that is being drained, if the time is not over, and returns how far it
-/// is.
+/// Evicts some more pods of the node on a server, if it is being drained and the time is not over, and returns
+/// how far it is.
 ///
 /// # Errors
-/// `NotFound` if no drain was begun; else as [`begin_drain`].
+/// `NotFound` if its drain was not begun, or was stopped; else as [`begin_drain`].
 pub async fn continue_drain(
     services: &Services,
     clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
-    options: DrainOptions,
+    (server, options): (&str, DrainOptions),
 ) -> Result<NodeDrain, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
@@ -168,8 +168,10 @@ pub async fn continue_drain(
         return Err(ServiceError::not_permitted(refusal));
     }
     let open = open(access, &viewer, cluster, None).await?;
+    // what the user accepts to lose is about this node
+    let open = open.filter(|open| open.request.server == server);
     let open =
-        open.ok_or_else(|| ServiceError::not_found("No drain was begun in this cluster."))?;
+        open.ok_or_else(|| ServiceError::not_found("The drain of this node was stopped."))?;
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
     let (node, now) = (open.request.node(), Timestamp::now());
     if now < open.ends_at() {

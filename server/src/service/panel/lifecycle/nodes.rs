@@ -94,19 +94,26 @@ impl NodeOperations for PanelService {
     async fn continue_node_drain(
         &self,
         cluster: Uuid,
+        server: String,
         options: DrainOptions,
     ) -> Result<NodeDrain, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        self.ui(lifecycle::continue_drain(services, clusters, caller, cluster, options).await)
+        let drain = (server.as_str(), options);
+        self.ui(lifecycle::continue_drain(services, clusters, caller, cluster, drain).await)
     }
 
-    async fn stop_node_drain(&self, cluster: Uuid, uncordon: bool) -> Result<(), UiError> {
+    async fn stop_node_drain(
+        &self,
+        cluster: Uuid,
+        server: String,
+        uncordon: bool,
+    ) -> Result<(), UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let action = lifecycle::DRAIN;
         let request = match lifecycle::running_drain(services, caller, cluster).await {
-            Ok(Some(running)) => running.stopped(),
-            // it is stopped
-            Ok(None) => return Ok(()),
+            Ok(Some(running)) if running.server == server => running.stopped(),
+            // it is stopped; that of another node was not meant
+            Ok(_) => return Ok(()),
             Err(error) => return self.audited(action, cluster, "", Err(error)),
         };
         let target = request.to_string();
