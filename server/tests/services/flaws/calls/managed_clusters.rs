@@ -122,8 +122,14 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/queue_change",
             json!({ "cluster": cluster, "change": resize, "reason": "" }),
         ),
-        changes("/api/managed_clusters/continue_change", one.clone()),
-        changes("/api/managed_clusters/discard_change", one.clone()),
+        changes(
+            "/api/managed_clusters/continue_change",
+            json!({ "cluster": cluster, "id": "x" }),
+        ),
+        changes(
+            "/api/managed_clusters/discard_change",
+            json!({ "cluster": cluster, "id": "x" }),
+        ),
         unavailable(reads("/api/managed_clusters/ownership", one.clone())),
         changes(
             "/api/managed_clusters/rotate_credential",
