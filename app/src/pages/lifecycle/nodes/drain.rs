@@ -21,9 +21,16 @@ pub fn card(state: NodesState) -> AnyView {
             .shown
             .with(|shown| shown.as_ref().and_then(|shown| shown.drain.clone()))
     });
+    // the buttons stay while pods leave: a user may be on one of them
+    let frame = Memo::new(move |_| {
+        shown.with(|drain| {
+            let drain = drain.as_ref()?;
+            Some((drain.name.clone(), drain.server.clone(), drain.stage))
+        })
+    });
     view! {
         <div aria-live="polite">
-            {move || shown.get().map(|drain| content(state, &project, drain))}
+            {move || frame.get().map(|frame| content(state, &project, shown, frame))}
         </div>
         <div class="mb-4">
             {move || state.drain_failure.get().map(|error| view! { <InlineError error /> })}
@@ -32,15 +39,29 @@ pub fn card(state: NodesState) -> AnyView {
     .into_any()
 }
 
-fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
-    let title = format!("Drain of {}", drain.name);
-    let stage = drain.stage;
-    let pods = drain.pods.iter().map(|pod| pod_line(state, project, pod));
-    let pods = pods.collect_view();
-    let pods = (!drain.pods.is_empty()).then(|| {
-        view! { <ul class="notes" aria-label="Pods that have not left">{pods}</ul> }
+fn content(
+    state: NodesState,
+    project: &str,
+    shown: Memo<Option<NodeDrain>>,
+    (name, server, stage): (String, String, NodeDrainStage),
+) -> AnyView {
+    let title = format!("Drain of {name}");
+    let text = move || shown.with(|drain| drain.as_ref().map(|drain| drain.text.clone()));
+    let pods = Memo::new(move |_| {
+        shown.with(|drain| {
+            let drain = drain.as_ref();
+            drain.map(|drain| drain.pods.clone()).unwrap_or_default()
+        })
     });
-    let server = drain.server.clone();
+    let project = project.to_owned();
+    let pods = move || pods.with(|pods| list(state, &project, pods));
+    let (of_options, of_uncordon, of_stop) = (server.clone(), server.clone(), server.clone());
+    let chosen = Chosen {
+        verb: Verb::Remove,
+        server: server.clone(),
+        name,
+        can_be_drained: false,
+    };
     let resume = move || {
         let label = match stage {
             NodeDrainStage::TimedOut | NodeDrainStage::NeedsUser => Some("Begin again"),
@@ -59,17 +80,6 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
             }
         })
     };
-    let (of_options, of_uncordon, of_stop) = (
-        drain.server.clone(),
-        drain.server.clone(),
-        drain.server.clone(),
-    );
-    let chosen = Chosen {
-        verb: Verb::Remove,
-        server: drain.server,
-        name: drain.name,
-        can_be_drained: false,
-    };
     let remove = (stage == NodeDrainStage::Drained).then(|| {
         view! {
             <Button
@@ -87,7 +97,7 @@ fn content(state: NodesState, project: &str, drain: NodeDrain) -> AnyView {
                         let (tone, text) = status(stage, state.is_draining.get());
                         view! { <Status tone text /> }
                     }}
-                    <p>{drain.text}</p>
+                    <p class="wrap-anywhere">{text}</p>
                     {pods}
                     {(stage == NodeDrainStage::NeedsUser).then(|| options(state, &of_options))}
                     <div class="flex flex-wrap gap-2">
@@ -123,6 +133,17 @@ fn status(stage: NodeDrainStage, is_draining: bool) -> (Tone, &'static str) {
         NodeDrainStage::Drained => (Tone::Ok, "Drained: waiting for you"),
         NodeDrainStage::Unknown => (Tone::Idle, "Not known"),
     }
+}
+
+/// Returns the pods that have not left; nothing without any.
+fn list(state: NodesState, project: &str, pods: &[DrainPod]) -> Option<AnyView> {
+    if pods.is_empty() {
+        return None;
+    }
+    let lines = pods.iter().map(|pod| pod_line(state, project, pod));
+    let lines = lines.collect_view();
+    let list = view! { <ul class="notes" aria-label="Pods that have not left">{lines}</ul> };
+    Some(list.into_any())
 }
 
 fn pod_line(state: NodesState, project: &str, pod: &DrainPod) -> AnyView {

@@ -7,7 +7,7 @@ use crate::{
     },
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::{focus::focus_part, pods::accepts},
+    pages::lifecycle::{focus::focus_part, nodes::loss::loss_of, pods::accepts},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -117,7 +117,14 @@ impl NodesState {
             // the user may have left the page meanwhile
             let _ = self.is_reading.try_set_value(false);
             match answer {
-                Ok(nodes) => {
+                Ok(mut nodes) => {
+                    // a read does not know what the user accepts to lose; the steps of the drain do
+                    if nodes.drain.is_some() && self.is_draining.try_get_untracked() == Some(true) {
+                        let shown = self.shown.try_get_untracked().flatten();
+                        let shown = shown.and_then(|shown| shown.drain);
+                        let shown = shown.filter(|one| one.stage == NodeDrainStage::Draining);
+                        nodes.drain = shown.or(nodes.drain);
+                    }
                     let _ = self.failure.try_set(None);
                     let _ = self.shown.try_set(Some(nodes));
                 }
@@ -370,30 +377,5 @@ impl NodesState {
             let _ = self.stop_failure.try_set(answer.err());
             self.read();
         });
-    }
-}
-
-/// Returns what was accepted for the node on a server: nothing, if it was accepted for another one.
-fn loss_of((of, options): &(String, DrainOptions), server: &str) -> DrainOptions {
-    if of == server {
-        *options
-    } else {
-        DrainOptions::default()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_loss_is_accepted_for_one_node_only() {
-        let options = DrainOptions {
-            unmanaged: true,
-            local_data: true,
-        };
-        let accepted = ("one".to_owned(), options);
-        assert_eq!(loss_of(&accepted, "one"), options);
-        assert_eq!(loss_of(&accepted, "two"), DrainOptions::default());
     }
 }
