@@ -139,8 +139,12 @@ pub async fn begin_drain(
     let node = node_with(&found, &wanted.server).map_err(ServiceError::invalid)?;
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
     let node = chosen(node, &wanted.server);
-    step(caller, &api, &node, options).await?;
-    Ok(())
+    let begun = step(caller, &api, &node, options).await;
+    begun.map(|_| ()).map_err(|error| {
+        let hint = "If it is cordoned now, uncordon it on its page in Kubernetes.";
+        let message = format!("{} {hint}", error.message);
+        ServiceError { message, ..error }
+    })
 }
 
 /// Returns whether another node than the wanted one is being drained.
