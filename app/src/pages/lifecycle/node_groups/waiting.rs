@@ -130,6 +130,9 @@ impl Waiting {
         } else if state.is_none() || !is_own {
             self.continues.set_value(false);
             self.groups.read();
+        } else if state == Some(WaitingState::Ready) {
+            // Magnum has not begun with the last request
+            self.timer.start(INTERVAL, move || self.read());
         }
     }
 

@@ -369,7 +369,7 @@ fn stage(
     }
     if progress.is_stuck() {
         let text = format!(
-            "These pods are evicted only if you accept a loss: {}.",
+            "These pods stay until you decide, for the reason named with each: {}.",
             names(&of(DrainState::NeedsUser))
         );
         return (NodeDrainStage::NeedsUser, text);
