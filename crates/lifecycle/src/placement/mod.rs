@@ -24,7 +24,7 @@ const HOST_NAME: &str = "kubernetes.io/hostname";
 /// Maximum number of nodes that are tried as the one that Magnum chooses.
 const MAX_CHOICES: usize = 100;
 /// Maximum number of pairs of a pod and a node for all of them: a large cluster has fewer tries.
-const MAX_COMPARISONS: usize = 20_000_000;
+const MAX_COMPARISONS: usize = 5_000_000;
 
 /// The nodes that leave a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,10 @@ use crate::{
         panel::PanelService,
     },
 };
-use app::{error::UiError, ports::NodeOperations};
+use app::{
+    error::{UiError, UiErrorKind},
+    ports::NodeOperations,
+};
 use async_trait::async_trait;
 use portico_domain::panel::{
     DrainOptions,
@@ -99,7 +102,13 @@ impl NodeOperations for PanelService {
     ) -> Result<NodeDrain, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let drain = (server.as_str(), options);
-        self.ui(lifecycle::continue_drain(services, clusters, caller, cluster, drain).await)
+        match lifecycle::continue_drain(services, clusters, caller, cluster, drain).await {
+            Err(error) if error.kind == UiErrorKind::NotPermitted => {
+                self.audited(lifecycle::DRAIN, cluster, &server, Err(error))
+            }
+            // its evictions are recorded where they are requested
+            answer => self.ui(answer),
+        }
     }
 
     async fn stop_node_drain(
