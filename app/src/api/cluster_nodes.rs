@@ -48,19 +48,28 @@ pub async fn begin_node_drain(
     )
 }
 
-/// Evicts some more pods of the node whose drain was begun; repeated until the drain is done.
+/// Evicts some more pods of the node on a server whose drain was begun; repeated until the drain is done.
 #[server(prefix = "/api", endpoint = "managed_clusters/continue_node_drain", input = Json, output = Json, client = PanelClient)]
 pub async fn continue_node_drain(
     cluster: Uuid,
+    server: String,
     options: DrainOptions,
 ) -> Result<NodeDrain, UiError> {
-    super::answer(super::panel()?.continue_node_drain(cluster, options).await)
+    super::answer(
+        super::panel()?
+            .continue_node_drain(cluster, server, options)
+            .await,
+    )
 }
 
 /// Stops a drain that was begun; the node stays cordoned, unless it is to take pods again.
 #[server(prefix = "/api", endpoint = "managed_clusters/stop_node_drain", input = Json, output = Json, client = PanelClient)]
-pub async fn stop_node_drain(cluster: Uuid, uncordon: bool) -> Result<(), UiError> {
-    super::answer(super::panel()?.stop_node_drain(cluster, uncordon).await)
+pub async fn stop_node_drain(cluster: Uuid, server: String, uncordon: bool) -> Result<(), UiError> {
+    super::answer(
+        super::panel()?
+            .stop_node_drain(cluster, server, uncordon)
+            .await,
+    )
 }
 
 /// Returns what the replacement of a node would do; changes nothing.

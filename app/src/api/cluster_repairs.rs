@@ -55,14 +55,14 @@ pub async fn queue_change(
     super::answer(super::panel()?.queue_change(cluster, change, reason).await)
 }
 
-/// Sends the next request of the change that waits.
+/// Sends the next request of the change that waits, if it is the one with this ID.
 #[server(prefix = "/api", endpoint = "managed_clusters/continue_change", input = Json, output = Json, client = PanelClient)]
-pub async fn continue_change(cluster: Uuid) -> Result<ChangeOutcome, UiError> {
-    super::answer(super::panel()?.continue_change(cluster).await)
+pub async fn continue_change(cluster: Uuid, id: String) -> Result<ChangeOutcome, UiError> {
+    super::answer(super::panel()?.continue_change(cluster, id).await)
 }
 
-/// Does not continue the change that waits; nothing is sent.
+/// Does not continue the change that waits, if it is the one with this ID; nothing is sent.
 #[server(prefix = "/api", endpoint = "managed_clusters/discard_change", input = Json, output = Json, client = PanelClient)]
-pub async fn discard_change(cluster: Uuid) -> Result<(), UiError> {
-    super::answer(super::panel()?.discard_change(cluster).await)
+pub async fn discard_change(cluster: Uuid, id: String) -> Result<(), UiError> {
+    super::answer(super::panel()?.discard_change(cluster, id).await)
 }

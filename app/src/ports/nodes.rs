@@ -35,14 +35,22 @@ pub trait NodeOperations {
         options: DrainOptions,
         reason: String,
     ) -> Result<(), UiError>;
-    /// Evicts some more pods of the node whose drain was begun. Repeated until the drain is done.
+    /// Evicts some more pods of the node on a server, if its drain is the one that was begun. Repeated until
+    /// the drain is done.
     async fn continue_node_drain(
         &self,
         cluster: Uuid,
+        server: String,
         options: DrainOptions,
     ) -> Result<NodeDrain, UiError>;
     /// Stops a drain that was begun; the node stays cordoned, unless it is to take pods again.
-    async fn stop_node_drain(&self, cluster: Uuid, uncordon: bool) -> Result<(), UiError>;
+    /// That of another node stays.
+    async fn stop_node_drain(
+        &self,
+        cluster: Uuid,
+        server: String,
+        uncordon: bool,
+    ) -> Result<(), UiError>;
     /// Returns what the replacement of a node would do; changes nothing. `server` is the ID of its server.
     async fn review_node_replacement(
         &self,

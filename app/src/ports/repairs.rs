@@ -36,8 +36,8 @@ pub trait ClusterRepairs {
         change: NodeGroupChange,
         reason: String,
     ) -> Result<ChangeOutcome, UiError>;
-    /// Sends the next request of the change that waits.
-    async fn continue_change(&self, cluster: Uuid) -> Result<ChangeOutcome, UiError>;
-    /// Does not continue the change that waits; nothing is sent.
-    async fn discard_change(&self, cluster: Uuid) -> Result<(), UiError>;
+    /// Sends the next request of the change that waits, if it is the one with this ID.
+    async fn continue_change(&self, cluster: Uuid, id: String) -> Result<ChangeOutcome, UiError>;
+    /// Does not continue the change that waits, if it is the one with this ID; nothing is sent.
+    async fn discard_change(&self, cluster: Uuid, id: String) -> Result<(), UiError>;
 }

@@ -57,12 +57,12 @@ pub fn settling(target: &Target, group: &NodeGroup, nodes: u32, plan: Plan) -> P
 }
 
 /// Returns what settling a cluster by a node group does, as sentences.
-pub fn effects(group: &NodeGroup) -> [String; 4] {
+pub fn effects(target: &Target, group: &NodeGroup) -> Vec<String> {
     let NodeGroup {
         name, node_count, ..
     } = group;
     let nodes = if *node_count == 1 { "node" } else { "nodes" };
-    [
+    let mut effects = vec![
         format!(
             "Portico requests {node_count} {nodes} for {name}. Magnum has this number already, so no size \
              changes."
@@ -78,7 +78,15 @@ pub fn effects(group: &NodeGroup) -> [String; 4] {
         "If it fails again, the state stays UPDATE_FAILED: remedy the cause that Magnum reports, and settle \
          the cluster again."
             .to_owned(),
-    ]
+    ];
+    let label = target.cluster.labels.get("auto_scaling_enabled");
+    if label.is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+        effects.push(format!(
+            "The autoscaler is on, so Magnum's number of {name} may be old: nodes that the autoscaler has added \
+             would be removed, and none is drained. Compare it with the nodes first."
+        ));
+    }
+    effects
 }
 
 #[cfg(test)]
@@ -199,6 +207,13 @@ mod tests {
         assert_eq!(failed.refusal, None);
         let created = step(&target("CREATE_FAILED", vec![worker.clone()]), &worker);
         assert!(created.refusal.unwrap().contains("CREATE_FAILED"));
-        assert!(effects(&worker)[0].contains("2 nodes for default-worker"));
+        let mut failed = target("UPDATE_FAILED", vec![worker.clone()]);
+        let all = effects(&failed, &worker);
+        assert!(all[0].contains("2 nodes for default-worker"), "{all:?}");
+        assert!(!all.iter().any(|text| text.contains("autoscaler")));
+        let label = ("auto_scaling_enabled".to_owned(), "True".to_owned());
+        failed.cluster.labels = [label].into_iter().collect();
+        let all = effects(&failed, &worker);
+        assert!(all.iter().any(|text| text.contains("autoscaler")));
     }
 }

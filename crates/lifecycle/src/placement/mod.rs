@@ -23,6 +23,8 @@ const MAX_NAMES: usize = 10;
 const HOST_NAME: &str = "kubernetes.io/hostname";
 /// Maximum number of nodes that are tried as the one that Magnum chooses.
 const MAX_CHOICES: usize = 100;
+/// Maximum number of pairs of a pod and a node for all of them: a large cluster has fewer tries.
+const MAX_COMPARISONS: usize = 5_000_000;
 
 /// The nodes that leave a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,6 +161,15 @@ fn name_in_kubernetes(nodes: &[Value], node: &ChosenNode) -> Result<String, Stri
     Ok(found.into_iter().collect())
 }
 
+/// Returns the node in Kubernetes of a server, by the ID of the server, else by its name.
+pub fn node_of<'v>(nodes: &'v [Value], chosen: &ChosenNode) -> Option<&'v Value> {
+    let read = |value: &'v Value| Some((value, Node::of(value)?));
+    let nodes: Vec<_> = nodes.iter().filter_map(read).collect();
+    let by_server = nodes.iter().find(|(_, node)| node.is_on(chosen));
+    let by_name = || nodes.iter().find(|(_, node)| node.is_named_as(chosen));
+    by_server.or_else(by_name).map(|(value, _)| *value)
+}
+
 /// Returns the names of the nodes in Kubernetes of servers, by the ID of the server or its name.
 ///
 /// # Errors
@@ -170,10 +181,8 @@ fn in_kubernetes<'a>(
     let mut found = BTreeSet::new();
     let mut missing = Vec::new();
     for one in chosen {
-        let by_server = nodes
-            .iter()
-            .find(|node| node.server == Some(one.server.as_str()));
-        let by_name = || nodes.iter().find(|node| node.name == one.name);
+        let by_server = nodes.iter().find(|node| node.is_on(one));
+        let by_name = || nodes.iter().find(|node| node.is_named_as(one));
         match by_server.or_else(by_name) {
             Some(node) => {
                 found.insert(node.name);
@@ -232,7 +241,9 @@ impl<'a> Content<'a> {
         found.sort_by_cached_key(|name| Reverse(self.load(name)));
         let first = number.saturating_sub(1);
         let mut union = [BTreeSet::new(), BTreeSet::new(), BTreeSet::new()];
-        for last in found.iter().skip(first).take(MAX_CHOICES) {
+        let pairs = self.pods.len().saturating_mul(self.nodes.len());
+        let choices = MAX_COMPARISONS / pairs.max(1);
+        for last in found.iter().skip(first).take(choices.clamp(1, MAX_CHOICES)) {
             let leaving = found.iter().take(first).chain([last]).copied().collect();
             let unplaced = self.without(&leaving);
             let lists = [unplaced.without_place, unplaced.uncertain, unplaced.lost];

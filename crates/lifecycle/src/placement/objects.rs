@@ -1,5 +1,6 @@
 //! What matters of a node and of a pod for the question where a pod has room.
 use super::quantity::thousandths;
+use crate::plan::ChosenNode;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -10,6 +11,8 @@ const MIRROR: &str = "/metadata/annotations/kubernetes.io~1config.mirror";
 /// The number of pods, which nodes limit as well.
 const PODS: &str = "pods";
 const ONE: i128 = 1000;
+/// How `spec.providerID` of a server of OpenStack begins.
+const OPENSTACK: &str = "openstack:";
 
 /// Amounts of resources in thousandths, by name.
 pub type Amounts = BTreeMap<String, i128>;
@@ -26,6 +29,8 @@ pub struct Node<'a> {
     pub takes_pods: bool,
     /// `None`: a quantity cannot be read.
     pub allocatable: Option<Amounts>,
+    /// Whether it states the server of OpenStack on which it runs.
+    has_server: bool,
 }
 
 impl<'a> Node<'a> {
@@ -46,7 +51,19 @@ impl<'a> Node<'a> {
             taints: items(&spec["taints"]).collect(),
             takes_pods: is_ready && spec["unschedulable"] != true,
             allocatable: amounts(&object["status"]["allocatable"]),
+            has_server: provider.is_some_and(|id| id.starts_with(OPENSTACK)),
         })
+    }
+
+    /// Returns whether it runs on a server, by the server's ID.
+    pub fn is_on(&self, chosen: &ChosenNode) -> bool {
+        self.server == Some(chosen.server.as_str())
+    }
+
+    /// Returns whether it has the name of a server, and does not state that it runs on another one: a new
+    /// server may have the name of one that has left.
+    pub fn is_named_as(&self, chosen: &ChosenNode) -> bool {
+        self.name == chosen.name && !self.has_server
     }
 
     /// Returns the zone; `None` without one.

@@ -1,6 +1,6 @@
 //! Which pods have no place when nodes leave.
 use crate::{
-    placement::{Leaving, Placement, Unplaced, names, placement},
+    placement::{Leaving, Placement, Unplaced, names, node_of, placement},
     plan::ChosenNode,
 };
 use serde_json::{Value, json};
@@ -294,6 +294,27 @@ fn a_node_is_also_found_by_the_name_of_its_server() {
     let pods = [pod("large", "one", "3", json!({}))];
     let found = placement(&nodes, &pods, &Leaving::Chosen(vec![one]));
     assert_eq!(checked(found).without_place, ["shop/large"]);
+}
+
+#[test]
+fn a_new_server_with_the_name_of_one_that_has_left_is_another_node() {
+    let nodes = two();
+    let gone = ChosenNode {
+        server: "gone".to_owned(),
+        name: "one".to_owned(),
+    };
+    assert_eq!(node_of(&nodes, &gone), None);
+    let found = placement(&nodes, &[], &Leaving::Chosen(vec![gone]));
+    assert!(matches!(found, Placement::NotChecked(_)), "{found:?}");
+    assert_eq!(node_of(&nodes, &chosen("one")), Some(&nodes[0]));
+    // of another provider, whose IDs are not those of servers
+    let mut nodes = nodes.to_vec();
+    nodes[0]["spec"] = json!({"providerID": "k3s://one"});
+    let named = ChosenNode {
+        server: "unknown".to_owned(),
+        name: "one".to_owned(),
+    };
+    assert_eq!(node_of(&nodes, &named), Some(&nodes[0]));
 }
 
 #[test]

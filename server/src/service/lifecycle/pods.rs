@@ -7,7 +7,7 @@ use crate::{
 };
 use portico_lifecycle::{
     drain,
-    placement::{Leaving, Placement, names, placement},
+    placement::{Leaving, Placement, names, node_of as find_node, placement},
     plan::ChosenNode,
 };
 use serde_json::Value;
@@ -111,16 +111,7 @@ pub async fn node_of(api: &Api, chosen: &ChosenNode) -> Result<Value, String> {
 /// As [`node_of`].
 pub async fn nodes_with(api: &Api, chosen: &ChosenNode) -> Result<(Vec<Value>, Value), String> {
     let nodes = all(api, NODES, "").await?;
-    let has_server = |node: &&Value| {
-        let provider = node["spec"]["providerID"].as_str();
-        provider.and_then(|id| id.rsplit('/').next()) == Some(chosen.server.as_str())
-    };
-    let by_name = || {
-        let mut nodes = nodes.iter();
-        nodes.find(|node| node["metadata"]["name"] == *chosen.name)
-    };
-    let found = nodes.iter().find(has_server).or_else(by_name).cloned();
-    match found {
+    match find_node(&nodes, chosen).cloned() {
         Some(found) => Ok((nodes, found)),
         None => Err(format!(
             "Kubernetes has no node for the server {}.",

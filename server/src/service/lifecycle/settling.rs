@@ -86,7 +86,7 @@ fn view(target: &Target, viewer: &Viewer) -> Settlement {
         failure,
         step: group.map(|group| plan_line(&settling::step(target, group))),
         request: group.map(|group| request(target.uuid, group)),
-        effects: group.map_or_else(Vec::new, |group| settling::effects(group).to_vec()),
+        effects: group.map_or_else(Vec::new, |group| settling::effects(target, group)),
         refusal,
     }
 }

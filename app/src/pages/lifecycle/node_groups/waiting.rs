@@ -30,6 +30,8 @@ pub struct Waiting {
     answer: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
     /// Whether this page continues the change by itself, because it has queued it.
     continues: StoredValue<bool>,
+    /// The ID of that change; `None`: it was not read yet. Another one is not continued without the user.
+    own: StoredValue<Option<String>>,
     /// The requests that were left when this page has sent one: they are not sent again by it.
     sent: StoredValue<Option<Vec<PlanLine>>>,
     timer: Timer,
@@ -45,6 +47,7 @@ impl Waiting {
             is_sending: RwSignal::new(false),
             answer: RwSignal::new(None),
             continues: StoredValue::new(false),
+            own: StoredValue::new(None),
             sent: StoredValue::new(None),
             timer: Timer::new(),
         }
@@ -68,22 +71,47 @@ impl Waiting {
         leptos::task::spawn_local(async move {
             match asked.await {
                 Ok(queue) => self.show(queue),
-                Err(error) => {
-                    let _ = self.failure.try_set(Some(error));
-                }
+                Err(error) => self.fail(error),
             }
         });
+    }
+
+    /// Shows why the queue was not read, and reads it again if something waits.
+    fn fail(self, error: UiError) {
+        // one that is shown is not announced again with each read
+        let is_shown = self.failure.try_with_untracked(|shown| {
+            shown
+                .as_ref()
+                .is_some_and(|shown| shown.message == error.message)
+        });
+        match is_shown {
+            Some(true) => {}
+            Some(false) => self.failure.set(Some(error)),
+            // the page was left
+            None => return,
+        }
+        let is_waiting = self
+            .shown
+            .with_untracked(|queue| queue.running.is_some() || queue.waiting.is_some());
+        if is_waiting || self.continues.get_value() {
+            self.timer.start(INTERVAL, move || self.read());
+        }
     }
 
     fn show(self, queue: ChangeQueue) {
         let state = queue.waiting.as_ref().map(|waiting| waiting.state.clone());
         let steps = queue.waiting.as_ref().map(|waiting| waiting.steps.clone());
+        let id = queue.waiting.as_ref().map(|waiting| waiting.id.clone());
         let is_running = queue.running.is_some() || state == Some(WaitingState::Settling);
         // the page was left
         if self.shown.try_set(queue).is_some() {
             return;
         }
         self.failure.set(None);
+        if self.continues.get_value() && self.own.with_value(Option::is_none) {
+            self.own.set_value(id.clone());
+        }
+        let is_own = self.own.with_value(|own| *own == id);
         if is_running {
             self.timer.start(INTERVAL, move || self.read());
             return;
@@ -94,11 +122,17 @@ impl Waiting {
             self.timer.start(INTERVAL, move || self.read());
         }
         let is_new = self.sent.with_value(|sent| *sent != steps);
-        if state == Some(WaitingState::Ready) && self.continues.get_value() && is_new {
+        if !self.continues.get_value() {
+            return;
+        }
+        if state == Some(WaitingState::Ready) && is_own && is_new {
             self.proceed();
-        } else if state.is_none() && self.continues.get_value() {
+        } else if state.is_none() || !is_own {
             self.continues.set_value(false);
             self.groups.read();
+        } else if state == Some(WaitingState::Ready) {
+            // Magnum has not begun with the last request
+            self.timer.start(INTERVAL, move || self.read());
         }
     }
 
@@ -125,6 +159,7 @@ impl Waiting {
             }
             if is_accepted {
                 self.continues.set_value(true);
+                self.own.set_value(None);
                 self.sent.set_value(None);
                 self.answer.set(None);
                 self.groups.close();
@@ -140,12 +175,12 @@ impl Waiting {
         if self.is_sending.get_untracked() {
             return;
         }
+        let Some(change) = self.shown.with_untracked(|shown| shown.waiting.clone()) else {
+            return;
+        };
         self.is_sending.set(true);
         self.answer.set(None);
-        let steps = self
-            .shown
-            .with_untracked(|shown| shown.waiting.as_ref().map(|waiting| waiting.steps.clone()));
-        let asked = continue_change(self.cluster);
+        let asked = continue_change(self.cluster, change.id.clone());
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);
@@ -154,7 +189,8 @@ impl Waiting {
             }
             // the user decides again if it was refused
             self.continues.set_value(is_accepted);
-            self.sent.set_value(steps);
+            self.own.set_value(Some(change.id));
+            self.sent.set_value(Some(change.steps));
             self.answer.set(Some(answer).filter(|_| !is_accepted));
             self.groups.read();
             // Magnum begins a moment later
@@ -166,8 +202,14 @@ impl Waiting {
         if self.is_sending.get_untracked() {
             return;
         }
+        let id = self
+            .shown
+            .with_untracked(|shown| shown.waiting.as_ref().map(|waiting| waiting.id.clone()));
+        let Some(id) = id else {
+            return;
+        };
         self.is_sending.set(true);
-        let asked = discard_change(self.cluster);
+        let asked = discard_change(self.cluster, id);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             if self.is_sending.try_set(false).is_some() {

@@ -16,7 +16,7 @@ use portico_domain::panel::{
 /// Returns the card of the drain; nothing if none was begun.
 pub fn card(state: NodesState) -> AnyView {
     let project = use_session().project.get_untracked();
-    let shown = Memo::new(move |_| {
+    let drained = Memo::new(move |_| {
         state.shown.with(|shown| {
             let shown = shown.as_ref()?;
             let drain = shown.drain.clone()?;
@@ -30,9 +30,18 @@ pub fn card(state: NodesState) -> AnyView {
             Some((drain, end))
         })
     });
+    let shown =
+        Memo::new(move |_| drained.with(|drain| drain.as_ref().map(|(drain, _)| drain.clone())));
+    // the buttons stay while pods leave: a user may be on one of them
+    let frame = Memo::new(move |_| {
+        drained.with(|drain| {
+            let (drain, end) = drain.as_ref()?;
+            Some((drain.name.clone(), drain.server.clone(), drain.stage, *end))
+        })
+    });
     view! {
         <div aria-live="polite">
-            {move || shown.get().map(|(drain, end)| content(state, &project, drain, end))}
+            {move || frame.get().map(|frame| content(state, &project, shown, frame))}
         </div>
         <div class="mb-4">
             {move || state.drain_failure.get().map(|error| view! { <InlineError error /> })}
@@ -52,15 +61,29 @@ enum End {
     Healing,
 }
 
-fn content(state: NodesState, project: &str, drain: NodeDrain, end: End) -> AnyView {
-    let title = format!("Drain of {}", drain.name);
-    let stage = drain.stage;
-    let pods = drain.pods.iter().map(|pod| pod_line(state, project, pod));
-    let pods = pods.collect_view();
-    let pods = (!drain.pods.is_empty()).then(|| {
-        view! { <ul class="notes" aria-label="Pods that have not left">{pods}</ul> }
+fn content(
+    state: NodesState,
+    project: &str,
+    shown: Memo<Option<NodeDrain>>,
+    (name, server, stage, end): (String, String, NodeDrainStage, End),
+) -> AnyView {
+    let title = format!("Drain of {name}");
+    let text = move || shown.with(|drain| drain.as_ref().map(|drain| drain.text.clone()));
+    let pods = Memo::new(move |_| {
+        shown.with(|drain| {
+            let drain = drain.as_ref();
+            drain.map(|drain| drain.pods.clone()).unwrap_or_default()
+        })
     });
-    let server = drain.server.clone();
+    let project = project.to_owned();
+    let pods = move || pods.with(|pods| list(state, &project, pods));
+    let (of_options, of_uncordon, of_stop) = (server.clone(), server.clone(), server.clone());
+    let chosen = Chosen {
+        verb: Verb::Remove,
+        server: server.clone(),
+        name,
+        can_be_drained: false,
+    };
     let resume = move || {
         let label = match stage {
             NodeDrainStage::TimedOut | NodeDrainStage::NeedsUser => Some("Begin again"),
@@ -78,12 +101,6 @@ fn content(state: NodesState, project: &str, drain: NodeDrain, end: End) -> AnyV
                 />
             }
         })
-    };
-    let chosen = Chosen {
-        verb: Verb::Remove,
-        server: drain.server,
-        name: drain.name,
-        can_be_drained: false,
     };
     let is_drained = stage == NodeDrainStage::Drained;
     let healing = (is_drained && end == End::Healing).then(|| {
@@ -125,10 +142,10 @@ fn content(state: NodesState, project: &str, drain: NodeDrain, end: End) -> AnyV
                         let (tone, text) = status(stage, state.is_draining.get());
                         view! { <Status tone text /> }
                     }}
-                    <p>{drain.text}</p>
+                    <p class="wrap-anywhere">{text}</p>
                     {healing}
                     {pods}
-                    {(stage == NodeDrainStage::NeedsUser).then(|| options(state))}
+                    {(stage == NodeDrainStage::NeedsUser).then(|| options(state, &of_options))}
                     <div class="flex flex-wrap gap-2">
                         {resume}
                         {remove}
@@ -137,13 +154,13 @@ fn content(state: NodesState, project: &str, drain: NodeDrain, end: End) -> AnyV
                             label="Stop and uncordon"
                             kind=ButtonKind::Plain
                             busy=state.is_sending
-                            on_click=move |_| state.stop_drain(true)
+                            on_click=move |_| state.stop_drain(of_uncordon.clone(), true)
                         />
                         <Button
                             label="Stop"
                             kind=ButtonKind::Plain
                             busy=state.is_sending
-                            on_click=move |_| state.stop_drain(false)
+                            on_click=move |_| state.stop_drain(of_stop.clone(), false)
                         />
                     </div>
                 </div>
@@ -165,6 +182,17 @@ fn status(stage: NodeDrainStage, is_draining: bool) -> (Tone, &'static str) {
     }
 }
 
+/// Returns the pods that have not left; nothing without any.
+fn list(state: NodesState, project: &str, pods: &[DrainPod]) -> Option<AnyView> {
+    if pods.is_empty() {
+        return None;
+    }
+    let lines = pods.iter().map(|pod| pod_line(state, project, pod));
+    let lines = lines.collect_view();
+    let list = view! { <ul class="notes" aria-label="Pods that have not left">{lines}</ul> };
+    Some(list.into_any())
+}
+
 fn pod_line(state: NodesState, project: &str, pod: &DrainPod) -> AnyView {
     let object = ObjectRef {
         resource: ResourceRef::core("pods"),
@@ -178,16 +206,16 @@ fn pod_line(state: NodesState, project: &str, pod: &DrainPod) -> AnyView {
 }
 
 /// Returns the fields with which the user accepts a loss.
-fn options(state: NodesState) -> AnyView {
+fn options(state: NodesState, server: &str) -> AnyView {
     view! {
         {option(
-            state,
+            (state, server),
             "Evict pods without a controller too. Nothing creates them again.",
             |options| options.unmanaged,
             |options, is_on| options.unmanaged = is_on,
         )}
         {option(
-            state,
+            (state, server),
             "Evict pods with emptyDir volumes too. Their data is lost.",
             |options| options.local_data,
             |options, is_on| options.local_data = is_on,
@@ -197,19 +225,20 @@ fn options(state: NodesState) -> AnyView {
 }
 
 fn option(
-    state: NodesState,
+    (state, server): (NodesState, &str),
     label: &'static str,
     get: fn(&DrainOptions) -> bool,
     set: fn(&mut DrainOptions, bool),
 ) -> AnyView {
+    let (of_get, of_set) = (server.to_owned(), server.to_owned());
     view! {
         <label class="check whitespace-normal">
             <input
                 type="checkbox"
-                prop:checked=move || state.drain_options.with(get)
+                prop:checked=move || get(&state.accepted_loss(&of_get))
                 on:change=move |event| {
                     let is_on = event_target_checked(&event);
-                    state.drain_options.update(|options| set(options, is_on));
+                    state.accept_loss(&of_set, |options| set(options, is_on));
                 }
             />
             {label}

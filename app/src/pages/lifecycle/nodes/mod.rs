@@ -2,6 +2,7 @@
 //! replacement of one.
 mod drain;
 mod form;
+mod loss;
 mod replacement;
 mod state;
 mod table;

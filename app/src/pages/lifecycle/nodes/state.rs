@@ -8,7 +8,7 @@ use crate::{
     },
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::{focus::focus_part, pods::accepts},
+    pages::lifecycle::{focus::focus_part, nodes::loss::loss_of, pods::accepts},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -72,7 +72,8 @@ pub struct NodesState {
     pub is_sending: RwSignal<bool>,
     /// Whether this page continues the drain that was begun.
     pub is_draining: RwSignal<bool>,
-    pub drain_options: RwSignal<DrainOptions>,
+    /// What the user accepts to lose, and the ID of the server of the node for which that is.
+    drain_options: RwSignal<(String, DrainOptions)>,
     /// Why a drain was not begun, continued or stopped.
     pub drain_failure: RwSignal<Option<UiError>>,
     /// Why a replacement was not stopped.
@@ -97,7 +98,7 @@ impl NodesState {
             accepted_pods: RwSignal::new(Vec::new()),
             is_sending: RwSignal::new(false),
             is_draining: RwSignal::new(false),
-            drain_options: RwSignal::new(DrainOptions::default()),
+            drain_options: RwSignal::new((String::new(), DrainOptions::default())),
             drain_failure: RwSignal::new(None),
             stop_failure: RwSignal::new(None),
             outcome: RwSignal::new(None),
@@ -120,7 +121,14 @@ impl NodesState {
             // the user may have left the page meanwhile
             let _ = self.is_reading.try_set_value(false);
             match answer {
-                Ok(nodes) => {
+                Ok(mut nodes) => {
+                    // a read does not know what the user accepts to lose; the steps of the drain do
+                    if nodes.drain.is_some() && self.is_draining.try_get_untracked() == Some(true) {
+                        let shown = self.shown.try_get_untracked().flatten();
+                        let shown = shown.and_then(|shown| shown.drain);
+                        let shown = shown.filter(|one| one.stage == NodeDrainStage::Draining);
+                        nodes.drain = shown.or(nodes.drain);
+                    }
                     let _ = self.failure.try_set(None);
                     let _ = self.shown.try_set(Some(nodes));
                 }
@@ -247,15 +255,39 @@ impl NodesState {
         });
     }
 
-    /// Begins the drain of a node, and continues it while the page is open.
+    /// Returns what the user accepts to lose with the node on a server. Tracks.
+    pub fn accepted_loss(self, server: &str) -> DrainOptions {
+        self.drain_options
+            .with(|accepted| loss_of(accepted, server))
+    }
+
+    /// Changes what the user accepts to lose with the node on a server.
+    pub fn accept_loss(self, server: &str, change: impl FnOnce(&mut DrainOptions)) {
+        let mut options = untrack(|| self.accepted_loss(server));
+        change(&mut options);
+        self.drain_options.set((server.to_owned(), options));
+    }
+
+    /// Begins the drain of a node, and continues it while the page is open. No loss is accepted yet.
     pub fn begin_drain(self, server: String) {
+        if self.is_sending.get_untracked() {
+            return;
+        }
+        self.drain_options
+            .set((server.clone(), DrainOptions::default()));
+        self.send_drain(server);
+    }
+
+    /// Begins a drain with what the user accepts to lose.
+    fn send_drain(self, server: String) {
         if self.is_sending.get_untracked() {
             return;
         }
         self.is_sending.set(true);
         self.drain_failure.set(None);
-        let options = self.drain_options.get_untracked();
-        let asked = begin_node_drain(self.cluster, server, options, self.reason.get_untracked());
+        let options = untrack(|| self.accepted_loss(&server));
+        let reason = self.reason.get_untracked();
+        let asked = begin_node_drain(self.cluster, server.clone(), options, reason);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let is_begun = answer.is_ok();
@@ -263,7 +295,7 @@ impl NodesState {
             let _ = self.drain_failure.try_set(answer.err());
             if is_begun {
                 self.close();
-                self.continue_drain();
+                self.continue_drain(server);
             }
             self.read();
         });
@@ -273,20 +305,21 @@ impl NodesState {
     pub fn resume_drain(self, stage: NodeDrainStage, server: String) {
         if stage == NodeDrainStage::Draining {
             self.drain_failure.set(None);
-            self.continue_drain();
+            self.continue_drain(server);
         } else {
-            self.begin_drain(server);
+            self.send_drain(server);
         }
     }
 
-    /// Requests further evictions after a pause, as long as pods leave.
-    fn continue_drain(self) {
+    /// Requests further evictions from the node on a server after a pause, as long as pods leave.
+    fn continue_drain(self, server: String) {
         let _ = self.is_draining.try_set(true);
         self.timer.start(DRAIN_INTERVAL, move || {
-            let Some(options) = self.drain_options.try_get_untracked() else {
+            let Some(accepted) = self.drain_options.try_get_untracked() else {
                 return;
             };
-            let asked = continue_node_drain(self.cluster, options);
+            let options = loss_of(&accepted, &server);
+            let asked = continue_node_drain(self.cluster, server.clone(), options);
             leptos::task::spawn_local(async move {
                 let answer = asked.await;
                 // it was stopped meanwhile, or the page was left
@@ -302,7 +335,7 @@ impl NodesState {
                             }
                         });
                         if goes_on {
-                            self.continue_drain();
+                            self.continue_drain(server);
                         } else {
                             let _ = self.is_draining.try_set(false);
                         }
@@ -310,6 +343,7 @@ impl NodesState {
                     Err(error) => {
                         let _ = self.is_draining.try_set(false);
                         let _ = self.drain_failure.try_set(Some(error));
+                        self.read();
                     }
                 }
             });
@@ -317,7 +351,7 @@ impl NodesState {
     }
 
     /// Stops the drain that was begun.
-    pub fn stop_drain(self, uncordon: bool) {
+    pub fn stop_drain(self, server: String, uncordon: bool) {
         if self.is_sending.get_untracked() {
             return;
         }
@@ -325,7 +359,7 @@ impl NodesState {
         self.is_draining.set(false);
         self.is_sending.set(true);
         self.drain_failure.set(None);
-        let asked = stop_node_drain(self.cluster, uncordon);
+        let asked = stop_node_drain(self.cluster, server, uncordon);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let _ = self.is_sending.try_set(false);

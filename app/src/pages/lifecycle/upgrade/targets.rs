@@ -1,11 +1,18 @@
 //! The present version, and the templates to which the cluster can be upgraded.
 use super::state::UpgradeForm;
-use crate::ui::{
-    Banner, Card, Choice, DescriptionList, Field, SelectField, StateMessage, Status, TableRegion,
-    Tone, icons,
+use crate::{
+    hooks::Timer,
+    ui::{
+        Banner, Card, Choice, DescriptionList, Field, SelectField, StateMessage, Status,
+        TableRegion, Tone, icons,
+    },
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{UpgradeOptions, UpgradeTarget};
+use std::time::Duration;
+
+/// How long after the last key the batch size is reviewed.
+const TYPING_PAUSE: Duration = Duration::from_millis(400);
 
 /// Returns what the cluster runs now, what could not be read, and the templates.
 pub fn present(form: UpgradeForm) -> AnyView {
@@ -121,11 +128,12 @@ pub fn choice(form: UpgradeForm) -> AnyView {
         });
         offered && has_choices.get()
     });
-    // the review names the batch size
+    // the review names the batch size; a read asks the cluster for its pods and metrics
+    let timer = Timer::new();
     Effect::new(move |before: Option<String>| {
         let batch = form.batch.get();
         if before.is_some_and(|before| before != batch) {
-            form.read();
+            timer.start(TYPING_PAUSE, move || form.read());
         }
         batch
     });

@@ -7,7 +7,7 @@ use crate::cluster::exit_code;
 use crate::cluster::kubernetes::{ApiError, Kubernetes};
 use crate::cluster::pods;
 use portico_lifecycle::drain::{DrainOptions, Fate, budget, ensure_drained, fate, name_of};
-use portico_lifecycle::placement::names;
+use portico_lifecycle::placement::{names, node_of};
 use portico_lifecycle::plan::ChosenNode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -185,17 +185,7 @@ fn is_ready(node: &Value) -> bool {
 /// Returns the names of nodes in Kubernetes, by the IDs or the names of their servers.
 fn names_of(all: &[Value], nodes: &[ChosenNode]) -> Result<Vec<String>, ClusterError> {
     let name = |node: &Value| node["metadata"]["name"].as_str().map(str::to_owned);
-    let find = |chosen: &ChosenNode| {
-        let has_server = |node: &&Value| {
-            let provider = node["spec"]["providerID"].as_str();
-            provider.and_then(|id| id.rsplit('/').next()) == Some(chosen.server.as_str())
-        };
-        let by_name = || {
-            let mut all = all.iter();
-            all.find(|node| node["metadata"]["name"] == *chosen.name)
-        };
-        all.iter().find(has_server).or_else(by_name).and_then(name)
-    };
+    let find = |chosen: &ChosenNode| node_of(all, chosen).and_then(name);
     nodes
         .iter()
         .map(|chosen| {

@@ -14,6 +14,8 @@ pub struct ChangeQueue {
 /// A change of a node group of which requests are left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaitingChange {
+    /// A digest of what is wanted. It stays while requests of the change are sent.
+    pub id: String,
     pub group: String,
     /// Such as "Resize gpu to 4".
     pub title: String,

@@ -48,6 +48,8 @@ use uuid::Uuid;
 
 /// Maximum length of the texts of a stored change, in characters.
 const MAX_TEXT_CHARS: usize = 300;
+/// Maximum length of a stored change, in bytes: the newest entries of a journal are read together.
+const MAX_CONTENT_BYTES: usize = 64 * 1024;
 
 /// Returns the change that Magnum carries out, and the one that waits.
 ///
@@ -116,6 +118,7 @@ fn waiting(target: &Target, viewer: &Viewer, stored: &Stored) -> Option<WaitingC
         refusal.map_or(WaitingState::Ready, WaitingState::Refused)
     };
     Some(WaitingChange {
+        id: stored.id(),
         group: change.group().to_owned(),
         title: title(change),
         by: stored.request.user_name.clone(),
@@ -246,7 +249,8 @@ async fn acceptable(
     Ok(planned.plan.steps.len())
 }
 
-/// Returns the change that waits and its reason, to continue it.
+/// Returns the change that waits and its reason, to continue it; `None` if another one than that with this ID
+/// waits, or none.
 ///
 /// # Errors
 /// `Unavailable` if there is no journal, or it cannot be read.
@@ -254,15 +258,17 @@ pub async fn next(
     services: &Services,
     caller: &Caller,
     cluster: Uuid,
+    id: &str,
 ) -> Result<Option<(NodeGroupChange, String)>, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let entries = entries(access, &viewer, cluster).await?;
-    let stored = open(&entries);
+    let stored = open(&entries).filter(|stored| stored.id() == id);
     Ok(stored.map(|stored| (stored.change, stored.request.reason.unwrap_or_default())))
 }
 
-/// Records that the change that waits is not continued; nothing is sent, and what was done stays.
+/// Records that the change with this ID is not continued, if it waits; nothing is sent, and what was done
+/// stays.
 ///
 /// # Errors
 /// `NotPermitted` for users who may not change the cluster; else those of [`next`].
@@ -270,6 +276,7 @@ pub async fn discard(
     services: &Services,
     caller: &Caller,
     cluster: Uuid,
+    id: &str,
 ) -> Result<(), ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
@@ -279,7 +286,7 @@ pub async fn discard(
         return Err(ServiceError::not_permitted(refusal));
     }
     let entries = entries(access, &viewer, cluster).await?;
-    let Some(open) = open(&entries) else {
+    let Some(open) = open(&entries).filter(|stored| stored.id() == id) else {
         return Ok(());
     };
     let discarded = stored(caller, DISCARD, &open.change, (open.steps, ""));
@@ -325,9 +332,15 @@ async fn append(
         project_id: project.id.clone(),
         cluster,
     };
+    let content = serde_json::to_string(stored).unwrap_or_default();
+    if content.len() > MAX_CONTENT_BYTES {
+        return Err(ServiceError::invalid(
+            "The change is too large to wait. Send it when the running change has finished.",
+        ));
+    }
     let entry = NewJournalEntry {
         source: JournalSource::Request,
-        content: serde_json::to_string(stored).unwrap_or_default(),
+        content,
     };
     let journal = store.cluster_journal();
     match journal.append(&key, &entry, Timestamp::now()).await {

@@ -141,8 +141,12 @@ pub async fn begin_drain(
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
     let node = chosen(node, &wanted.server);
     ensure_healed(&api, &found.target.cluster, &node).await?;
-    step(caller, &api, &node, options).await?;
-    Ok(())
+    let begun = step(caller, &api, &node, options).await;
+    begun.map(|_| ()).map_err(|error| {
+        let hint = "If it is cordoned now, uncordon it on its page in Kubernetes.";
+        let message = format!("{} {hint}", error.message);
+        ServiceError { message, ..error }
+    })
 }
 
 /// Returns whether another node than the wanted one is being drained.
@@ -150,17 +154,17 @@ fn is_other(found: &Found, open: &OpenDrain, wanted: &DrainRequest) -> bool {
     open.request.server != wanted.server && is_present(found, &open.request.server)
 }
 
-/// Evicts some more pods of the node that is being drained, if the time is not over, and returns how far it
-/// is.
+/// Evicts some more pods of the node on a server, if it is being drained and the time is not over, and returns
+/// how far it is.
 ///
 /// # Errors
-/// `NotFound` if no drain was begun; else as [`begin_drain`].
+/// `NotFound` if its drain was not begun, or was stopped; else as [`begin_drain`].
 pub async fn continue_drain(
     services: &Services,
     clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
-    options: DrainOptions,
+    (server, options): (&str, DrainOptions),
 ) -> Result<NodeDrain, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
@@ -170,8 +174,10 @@ pub async fn continue_drain(
         return Err(ServiceError::not_permitted(refusal));
     }
     let open = open(access, &viewer, cluster, None).await?;
+    // what the user accepts to lose is about this node
+    let open = open.filter(|open| open.request.server == server);
     let open =
-        open.ok_or_else(|| ServiceError::not_found("No drain was begun in this cluster."))?;
+        open.ok_or_else(|| ServiceError::not_found("The drain of this node was stopped."))?;
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
     let (node, now) = (open.request.node(), Timestamp::now());
     if now < open.ends_at() {
@@ -364,7 +370,7 @@ fn stage(
     }
     if progress.is_stuck() {
         let text = format!(
-            "These pods are evicted only if you accept a loss: {}.",
+            "These pods stay until you decide, for the reason named with each: {}.",
             names(&of(DrainState::NeedsUser))
         );
         return (NodeDrainStage::NeedsUser, text);

@@ -7,7 +7,10 @@ use crate::{
         panel::PanelService,
     },
 };
-use app::{error::UiError, ports::NodeOperations};
+use app::{
+    error::{UiError, UiErrorKind},
+    ports::NodeOperations,
+};
 use async_trait::async_trait;
 use portico_domain::panel::{
     DrainOptions,
@@ -91,19 +94,32 @@ impl NodeOperations for PanelService {
     async fn continue_node_drain(
         &self,
         cluster: Uuid,
+        server: String,
         options: DrainOptions,
     ) -> Result<NodeDrain, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        self.ui(lifecycle::continue_drain(services, clusters, caller, cluster, options).await)
+        let drain = (server.as_str(), options);
+        match lifecycle::continue_drain(services, clusters, caller, cluster, drain).await {
+            Err(error) if error.kind == UiErrorKind::NotPermitted => {
+                self.audited(lifecycle::DRAIN, cluster, &server, Err(error))
+            }
+            // its evictions are recorded where they are requested
+            answer => self.ui(answer),
+        }
     }
 
-    async fn stop_node_drain(&self, cluster: Uuid, uncordon: bool) -> Result<(), UiError> {
+    async fn stop_node_drain(
+        &self,
+        cluster: Uuid,
+        server: String,
+        uncordon: bool,
+    ) -> Result<(), UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let action = lifecycle::DRAIN;
         let request = match lifecycle::running_drain(services, caller, cluster).await {
-            Ok(Some(running)) => running.stopped(),
-            // it is stopped
-            Ok(None) => return Ok(()),
+            Ok(Some(running)) if running.server == server => running.stopped(),
+            // it is stopped; that of another node was not meant
+            Ok(_) => return Ok(()),
             Err(error) => return self.audited(action, cluster, "", Err(error)),
         };
         let target = request.to_string();

@@ -85,12 +85,12 @@ impl ClusterRepairs for PanelService {
         self.ui(answer)
     }
 
-    async fn continue_change(&self, cluster: Uuid) -> Result<ChangeOutcome, UiError> {
-        let next = waiting::next(&self.services, &self.caller, cluster).await;
+    async fn continue_change(&self, cluster: Uuid, id: String) -> Result<ChangeOutcome, UiError> {
+        let next = waiting::next(&self.services, &self.caller, cluster, &id).await;
         match next {
             Ok(Some((change, reason))) => self.change_node_group(cluster, change, reason).await,
             Ok(None) => Ok(ChangeOutcome::Refused {
-                reason: "No change of the cluster waits. Another page may have continued it."
+                reason: "This change does not wait any longer. Another page may have continued or discarded it."
                     .to_owned(),
                 next_step: Some("Look at the node groups and at the journal.".to_owned()),
                 request_id: None,
@@ -99,8 +99,8 @@ impl ClusterRepairs for PanelService {
         }
     }
 
-    async fn discard_change(&self, cluster: Uuid) -> Result<(), UiError> {
-        let answer = waiting::discard(&self.services, &self.caller, cluster).await;
+    async fn discard_change(&self, cluster: Uuid, id: String) -> Result<(), UiError> {
+        let answer = waiting::discard(&self.services, &self.caller, cluster, &id).await;
         self.audited(waiting::DISCARD, cluster, "", answer)
     }
 }

@@ -76,11 +76,12 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         ),
         changes(
             "/api/managed_clusters/continue_node_drain",
-            json!({ "cluster": cluster, "options": { "unmanaged": false, "local_data": false } }),
+            json!({ "cluster": cluster, "server": attempt,
+                "options": { "unmanaged": false, "local_data": false } }),
         ),
         changes(
             "/api/managed_clusters/stop_node_drain",
-            json!({ "cluster": cluster, "uncordon": true }),
+            json!({ "cluster": cluster, "server": attempt, "uncordon": true }),
         ),
         unavailable(reads(
             "/api/managed_clusters/review_node_replacement",
@@ -130,8 +131,14 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
             "/api/managed_clusters/queue_change",
             json!({ "cluster": cluster, "change": resize, "reason": "" }),
         ),
-        changes("/api/managed_clusters/continue_change", one.clone()),
-        changes("/api/managed_clusters/discard_change", one.clone()),
+        changes(
+            "/api/managed_clusters/continue_change",
+            json!({ "cluster": cluster, "id": "x" }),
+        ),
+        changes(
+            "/api/managed_clusters/discard_change",
+            json!({ "cluster": cluster, "id": "x" }),
+        ),
         unavailable(reads("/api/managed_clusters/ownership", one.clone())),
         changes(
             "/api/managed_clusters/rotate_credential",

@@ -3,6 +3,7 @@ use crate::service::lifecycle::journal::RequestContent;
 use portico_domain::panel::lifecycle::NodeGroupChange;
 use portico_store::{JournalEntry, JournalSource};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The action of a change of several requests, of which one was sent.
@@ -28,6 +29,14 @@ pub struct Stored {
     pub change: NodeGroupChange,
     /// The number of requests that were left.
     pub steps: usize,
+}
+
+impl Stored {
+    /// Returns a digest of what is wanted, by which a page names the change that it shows.
+    pub fn id(&self) -> String {
+        let change = serde_json::to_vec(&self.change).unwrap_or_default();
+        format!("{:x}", Sha256::digest(change))
+    }
 }
 
 /// Returns the change that waits, of entries of which the newest are first.

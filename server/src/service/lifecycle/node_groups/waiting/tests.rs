@@ -120,6 +120,18 @@ fn a_discarded_change_does_not_wait_and_a_later_one_replaces_it() {
 }
 
 #[test]
+fn a_change_has_the_same_id_while_its_requests_are_sent_and_another_one_has_another() {
+    let id = |entry: JournalEntry| open(&[entry]).unwrap().id();
+    let queued = id(waits(QUEUE, "gpu", 2));
+    assert_eq!(id(waits(REST, "gpu", 1)), queued);
+    assert_ne!(id(waits(QUEUE, "other", 2)), queued);
+    let ada = viewer("ada", &["member", "reader"]);
+    let entries = [waits(REST, "gpu", 1)];
+    let shown = view(&target("UPDATE_COMPLETE", 14), &ada, &entries);
+    assert_eq!(shown.waiting.unwrap().id, queued);
+}
+
+#[test]
 fn case_29_a_change_waits_for_the_running_one_which_is_named_and_then_for_the_user() {
     let ada = viewer("ada", &["member", "reader"]);
     let entries = [
