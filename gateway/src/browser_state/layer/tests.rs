@@ -94,12 +94,22 @@ impl Routes {
     }
 }
 
-/// Returns the state's cookie of a response, as the browser sends it back.
-fn state_cookie(answer: &Response) -> Option<String> {
+fn state_line(answer: &Response) -> Option<&str> {
     let lines = answer.headers().get_all(header::SET_COOKIE);
     let mut lines = lines.iter().map(|line| line.to_str().expect("text"));
-    let line = lines.find(|line| line.contains("portico-state="))?;
+    lines.find(|line| line.contains("portico-state="))
+}
+
+/// Returns the state's cookie of a response, as the browser sends it back.
+fn state_cookie(answer: &Response) -> Option<String> {
+    let line = state_line(answer)?;
     line.split(';').next().map(str::to_owned)
+}
+
+fn max_age(answer: &Response) -> Option<String> {
+    let mut parts = state_line(answer)?.split("; ");
+    let found = parts.find(|part| part.starts_with("Max-Age="));
+    found.map(str::to_owned)
 }
 
 #[tokio::test]
@@ -135,6 +145,36 @@ async fn the_cookie_has_the_attributes_of_all_our_cookies() {
         }
         assert_eq!(parts, expected);
     }
+}
+
+#[tokio::test]
+async fn a_browser_accepts_the_removal_of_the_cookie() {
+    let routes = Routes::new(true).await;
+    // one that is not in the store
+    let stale = "__Host-portico-state=AAAAAAAAAAAAAAAAAAAAAA";
+    let answer = routes.get("/domain", stale).await;
+    let line = &answer.headers()[header::SET_COOKIE];
+    assert!(line.is_sensitive());
+    assert_eq!(
+        line.to_str().expect("text"),
+        "__Host-portico-state=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"
+    );
+}
+
+#[tokio::test]
+async fn attack_sign_ins_that_do_not_end_are_forgotten_early() {
+    let routes = Routes::new(false).await;
+    let answer = routes.get("/begin", "").await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=3600"));
+    let cookie = state_cookie(&answer).expect("cookie");
+    // one that ends is remembered, and so is what needed a sign-in
+    let answer = routes.get("/sign_in", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+    let cookie = state_cookie(&answer).expect("cookie");
+    let answer = routes.get("/remember", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+    let answer = routes.get("/begin", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
 }
 
 #[tokio::test]
