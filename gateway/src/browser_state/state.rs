@@ -279,12 +279,14 @@ impl BrowserState {
 }
 
 /// Gives the state a new ID and deletes the old one, as the browser has signed in. The sign-in has
-/// reached its destination. A state that cannot be stored again is forgotten: without it, the response
+/// reached its destination, and a notice was about one that had not. A state that cannot be stored again is forgotten: without it, the response
 /// with the new identity session is still sent.
 pub(super) async fn rotate(session: &Session) {
     let rotated = async {
-        if session.get_value(INTERRUPTED).await?.is_some() {
-            session.remove_value(INTERRUPTED).await?;
+        for key in [INTERRUPTED, NOTICE] {
+            if session.get_value(key).await?.is_some() {
+                session.remove_value(key).await?;
+            }
         }
         if session.id().is_some() {
             session.set_expiry(Some(expiry()));

@@ -43,6 +43,14 @@ async fn form(browser: BrowserState) -> Result<&'static str, Problem> {
     Ok(if secret.is_some() { "known" } else { "unknown" })
 }
 
+async fn leave(browser: BrowserState) {
+    browser.leave_notice("code_page_ended").await;
+}
+
+async fn notice(browser: BrowserState) -> String {
+    browser.take_notice().await.unwrap_or_default()
+}
+
 async fn sign_in() -> Response {
     let cookie = HeaderValue::from_static("portico=an-identity; Path=/");
     with_cookie("signed in".into_response(), Some(cookie))
@@ -68,6 +76,8 @@ impl Routes {
             .route("/form", on(get(form)))
             .route("/begin", on(get(begin)))
             .route("/interrupted", on(get(interrupted)))
+            .route("/leave", on(get(leave)))
+            .route("/notice", on(get(notice)))
             .route("/sign_in", on(get(sign_in)))
             .route("/overfill", on(get(overfill)))
             .layer(Extension(Context::internal()))
@@ -195,6 +205,20 @@ async fn a_sign_in_replaces_the_id_and_ends_what_was_interrupted() {
     let removed = state_cookie(&answer).expect("removal");
     assert_eq!(removed, "portico-state=");
     assert_eq!(routes.text("/domain", &before).await, "");
+}
+
+#[tokio::test]
+async fn a_notice_is_shown_once_and_not_after_a_sign_in() {
+    let routes = Routes::new(false).await;
+    let answer = routes.get("/remember", "").await;
+    let before = state_cookie(&answer).expect("cookie");
+    routes.get("/leave", &before).await;
+    assert_eq!(routes.text("/notice", &before).await, "code_page_ended");
+    assert_eq!(routes.text("/notice", &before).await, "");
+    routes.get("/leave", &before).await;
+    let answer = routes.get("/sign_in", &before).await;
+    let after = state_cookie(&answer).expect("cookie");
+    assert_eq!(routes.text("/notice", &after).await, "");
 }
 
 #[tokio::test]
