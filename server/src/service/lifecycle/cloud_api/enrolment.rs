@@ -31,7 +31,8 @@ pub async fn cloud_enrol(
     let clusters = services.clusters.snapshot();
     let answer = enrol(services, &clusters, caller, cluster).await;
     if let Some((outcome, text)) = answer.as_ref().ok().and_then(outcome)
-        && (outcome == RequestOutcome::Accepted || may_fill(services, caller, cluster).await)
+        && (outcome == RequestOutcome::Accepted
+            || records_refused_enrolment(services, caller, cluster).await)
     {
         let change = Change {
             cluster,
@@ -44,8 +45,13 @@ pub async fn cloud_enrol(
     answer.map_err(refusal)
 }
 
-/// Returns whether a refusal is recorded, as [`has_journal`].
-async fn may_fill(services: &Services, caller: &Caller, cluster: Uuid) -> bool {
+/// Returns whether the journal has an enrolment that was refused: not that of a cluster which the project does
+/// not have, or which the user may not change.
+pub async fn records_refused_enrolment(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+) -> bool {
     let Ok(access) = services.magnum() else {
         return false;
     };
