@@ -269,18 +269,22 @@ impl BrowserState {
 
     /// Lets the state expire early, unless it has something that needed a sign-in.
     async fn bound_lifetime(&self) {
+        let mut wanted = early_expiry();
         for key in [PROVIDER, DOMAIN, SAVED_FORM] {
             if !matches!(self.session.get_value(key).await, Ok(None)) {
-                return;
+                wanted = expiry();
             }
         }
-        self.session.set_expiry(Some(early_expiry()));
+        // to set it counts as a change
+        if self.session.expiry() != Some(wanted) {
+            self.session.set_expiry(Some(wanted));
+        }
     }
 }
 
 /// Gives the state a new ID and deletes the old one, as the browser has signed in. The sign-in has
-/// reached its destination, and a notice was about one that had not. A state that cannot be stored again is forgotten: without it, the response
-/// with the new identity session is still sent.
+/// reached its destination, and a notice was about one that had not. A state that cannot be stored
+/// again is forgotten: without it, the response with the new identity session is still sent.
 pub(super) async fn rotate(session: &Session) {
     let rotated = async {
         for key in [INTERRUPTED, NOTICE] {

@@ -33,6 +33,11 @@ async fn begin(browser: BrowserState) -> String {
     begun.map(|path| path.to_string()).unwrap_or_default()
 }
 
+async fn begin_and_remember(browser: BrowserState) {
+    browser.begin(&ReturnPath::parse("/projects/p2")).await;
+    browser.remember_domain(Some("acme")).await;
+}
+
 async fn interrupted(browser: BrowserState) -> String {
     let begun = browser.interrupted().await;
     begun.map(|path| path.to_string()).unwrap_or_default()
@@ -75,6 +80,7 @@ impl Routes {
             .route("/remember", on(get(remember)))
             .route("/form", on(get(form)))
             .route("/begin", on(get(begin)))
+            .route("/begin_and_remember", on(get(begin_and_remember)))
             .route("/interrupted", on(get(interrupted)))
             .route("/leave", on(get(leave)))
             .route("/notice", on(get(notice)))
@@ -176,6 +182,10 @@ async fn attack_sign_ins_that_do_not_end_are_forgotten_early() {
     let routes = Routes::new(false).await;
     let answer = routes.get("/begin", "").await;
     assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=3600"));
+    let cookie = state_cookie(&answer).expect("cookie");
+    let answer = routes.get("/begin_and_remember", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+    let answer = routes.get("/begin", "").await;
     let cookie = state_cookie(&answer).expect("cookie");
     // one that ends is remembered, and so is what needed a sign-in
     let answer = routes.get("/sign_in", &cookie).await;
