@@ -61,8 +61,9 @@ async fn rotate_at_sign_in(
 }
 
 /// Hides planted cookies from the session layer, which reads names less strictly than
-/// [`crate::http::cookies`]; marks set cookies as sensitive; and turns the empty response for a state
-/// that could not be saved into a problem with a next step.
+/// [`crate::http::cookies`]; gives the removal of the cookie its attributes, without which browsers
+/// ignore it for a `__Host-` name; marks set cookies as sensitive; and turns the empty response for a
+/// state that could not be saved into a problem with a next step.
 async fn guard(
     State(states): State<Arc<BrowserStates>>,
     mut request: Request,
@@ -78,6 +79,11 @@ async fn guard(
     }
     for (name, value) in response.headers_mut().iter_mut() {
         if *name == header::SET_COOKIE {
+            if states.cookies.removes(value, Purpose::State)
+                && let Some(removal) = states.cookies.clear(Purpose::State)
+            {
+                *value = removal;
+            }
             value.set_sensitive(true);
         }
     }

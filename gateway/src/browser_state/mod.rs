@@ -27,6 +27,9 @@ use crate::{
 
 /// How long a browser session is stored after its last change, in seconds.
 const TTL_SECONDS: u32 = 30 * 24 * 3600;
+/// How long it is stored while nothing in it needed a sign-in, in seconds: a script can begin sign-ins,
+/// and must not use up the room of all for a month.
+const EARLY_TTL_SECONDS: u32 = 3600;
 
 /// Opens the browser sessions of requests.
 #[derive(Debug)]
@@ -59,5 +62,13 @@ impl BrowserStates {
 }
 
 fn expiry() -> Expiry {
-    Expiry::OnInactivity(Duration::seconds(i64::from(TTL_SECONDS)))
+    after(TTL_SECONDS)
+}
+
+fn early_expiry() -> Expiry {
+    after(EARLY_TTL_SECONDS)
+}
+
+fn after(seconds: u32) -> Expiry {
+    Expiry::OnInactivity(Duration::seconds(i64::from(seconds)))
 }

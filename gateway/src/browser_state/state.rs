@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tower_sessions::{Session, session};
 
-use super::{BrowserStates, TTL_SECONDS};
+use super::{BrowserStates, TTL_SECONDS, early_expiry, expiry};
 use crate::{
     http::{
         cookies::{NoRandomness, Purpose, random_secret},
@@ -227,6 +227,7 @@ impl BrowserState {
         let known = self.session.get_value(FORM_SECRET).await?.is_some();
         if known && self.session.id().is_some() {
             self.session.insert(key, value).await?;
+            self.bound_lifetime().await;
             return Ok(());
         }
         let subject = format!("browser-state:{}", self.network);
@@ -243,6 +244,7 @@ impl BrowserState {
             .insert(FORM_SECRET, form_secret.expose_secret())
             .await?;
         self.session.insert(key, value).await?;
+        self.bound_lifetime().await;
         // stored now: if there is no room, the response has no cookie
         if let Err(error) = self.session.save().await {
             self.session.clear().await;
@@ -256,21 +258,44 @@ impl BrowserState {
             Ok(known) => known.is_some(),
             Err(_) => false,
         };
-        if known && let Err(error) = self.session.remove_value(key).await {
+        if !known {
+            return;
+        }
+        if let Err(error) = self.session.remove_value(key).await {
             tracing::warn!(%error, "the state of a browser could not be changed");
+        }
+        self.bound_lifetime().await;
+    }
+
+    /// Lets the state expire early, unless it has something that needed a sign-in.
+    async fn bound_lifetime(&self) {
+        let mut wanted = early_expiry();
+        for key in [PROVIDER, DOMAIN, SAVED_FORM] {
+            if !matches!(self.session.get_value(key).await, Ok(None)) {
+                wanted = expiry();
+            }
+        }
+        // to set it counts as a change
+        if self.session.expiry() != Some(wanted) {
+            self.session.set_expiry(Some(wanted));
         }
     }
 }
 
 /// Gives the state a new ID and deletes the old one, as the browser has signed in. The sign-in has
-/// reached its destination.
+/// reached its destination, and a notice was about one that had not. A state that cannot be stored
+/// again is forgotten: without it, the response with the new identity session is still sent.
 pub(super) async fn rotate(session: &Session) {
     let rotated = async {
-        if session.get_value(INTERRUPTED).await?.is_some() {
-            session.remove_value(INTERRUPTED).await?;
+        for key in [INTERRUPTED, NOTICE] {
+            if session.get_value(key).await?.is_some() {
+                session.remove_value(key).await?;
+            }
         }
         if session.id().is_some() {
+            session.set_expiry(Some(expiry()));
             session.cycle_id().await?;
+            session.save().await?;
         }
         Ok::<_, session::Error>(())
     };

@@ -135,14 +135,21 @@ impl Cookies {
 
     /// Returns whether a response sets the cookie to a value.
     pub fn sets(self, headers: &HeaderMap, purpose: Purpose) -> bool {
-        let name = self.name(purpose);
-        headers.get_all(header::SET_COOKIE).iter().any(|line| {
-            parts(line.as_bytes())
-                .next()
-                .and_then(|pair| pair.strip_prefix(name.as_bytes()))
-                .and_then(|rest| rest.strip_prefix(b"="))
-                .is_some_and(|value| !value.is_empty())
-        })
+        let lines = headers.get_all(header::SET_COOKIE).iter();
+        lines
+            .filter_map(|line| self.value_set(line, purpose))
+            .any(|value| !value.is_empty())
+    }
+
+    /// Returns whether a `Set-Cookie` value removes the cookie.
+    pub fn removes(self, line: &HeaderValue, purpose: Purpose) -> bool {
+        self.value_set(line, purpose).is_some_and(<[u8]>::is_empty)
+    }
+
+    fn value_set(self, line: &HeaderValue, purpose: Purpose) -> Option<&[u8]> {
+        let pair = parts(line.as_bytes()).next()?;
+        let rest = pair.strip_prefix(self.name(purpose).as_bytes())?;
+        rest.strip_prefix(b"=")
     }
 
     /// Leaves a request only cookies with plain names, and of `purpose` the one that

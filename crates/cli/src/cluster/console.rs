@@ -29,12 +29,13 @@ impl Console {
         }
     }
 
-    /// Writes data to standard output, without control characters; a closed reader is not an error.
+    /// Writes data to standard output, without control characters other than line breaks and tabs, which
+    /// expressions have between columns; a closed reader is not an error.
     ///
     /// # Errors
     /// If it cannot be written.
     pub fn print(&mut self, text: &str) -> Result<(), ClusterError> {
-        let text = printable(text);
+        let text = data(text);
         match self
             .out
             .write_all(text.as_bytes())
@@ -62,5 +63,23 @@ impl Console {
         let _ = write!(self.err, "{}", printable(question));
         let _ = self.err.flush();
         Ok(Some(read_line()?.trim().to_owned()))
+    }
+}
+
+fn data(text: &str) -> String {
+    let columns: Vec<_> = text.split('\t').map(printable).collect();
+    columns.join("\t")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_has_tabs_and_no_other_control_character() {
+        assert_eq!(
+            data("shop\tCREATE\u{1b}[31m\u{7}\r\n"),
+            "shop\tCREATE[31m\n"
+        );
     }
 }

@@ -33,6 +33,11 @@ async fn begin(browser: BrowserState) -> String {
     begun.map(|path| path.to_string()).unwrap_or_default()
 }
 
+async fn begin_and_remember(browser: BrowserState) {
+    browser.begin(&ReturnPath::parse("/projects/p2")).await;
+    browser.remember_domain(Some("acme")).await;
+}
+
 async fn interrupted(browser: BrowserState) -> String {
     let begun = browser.interrupted().await;
     begun.map(|path| path.to_string()).unwrap_or_default()
@@ -41,6 +46,14 @@ async fn interrupted(browser: BrowserState) -> String {
 async fn form(browser: BrowserState) -> Result<&'static str, Problem> {
     let secret = browser.form_secret().await?;
     Ok(if secret.is_some() { "known" } else { "unknown" })
+}
+
+async fn leave(browser: BrowserState) {
+    browser.leave_notice("code_page_ended").await;
+}
+
+async fn notice(browser: BrowserState) -> String {
+    browser.take_notice().await.unwrap_or_default()
 }
 
 async fn sign_in() -> Response {
@@ -67,7 +80,10 @@ impl Routes {
             .route("/remember", on(get(remember)))
             .route("/form", on(get(form)))
             .route("/begin", on(get(begin)))
+            .route("/begin_and_remember", on(get(begin_and_remember)))
             .route("/interrupted", on(get(interrupted)))
+            .route("/leave", on(get(leave)))
+            .route("/notice", on(get(notice)))
             .route("/sign_in", on(get(sign_in)))
             .route("/overfill", on(get(overfill)))
             .layer(Extension(Context::internal()))
@@ -94,12 +110,22 @@ impl Routes {
     }
 }
 
-/// Returns the state's cookie of a response, as the browser sends it back.
-fn state_cookie(answer: &Response) -> Option<String> {
+fn state_line(answer: &Response) -> Option<&str> {
     let lines = answer.headers().get_all(header::SET_COOKIE);
     let mut lines = lines.iter().map(|line| line.to_str().expect("text"));
-    let line = lines.find(|line| line.contains("portico-state="))?;
+    lines.find(|line| line.contains("portico-state="))
+}
+
+/// Returns the state's cookie of a response, as the browser sends it back.
+fn state_cookie(answer: &Response) -> Option<String> {
+    let line = state_line(answer)?;
     line.split(';').next().map(str::to_owned)
+}
+
+fn max_age(answer: &Response) -> Option<String> {
+    let mut parts = state_line(answer)?.split("; ");
+    let found = parts.find(|part| part.starts_with("Max-Age="));
+    found.map(str::to_owned)
 }
 
 #[tokio::test]
@@ -138,6 +164,40 @@ async fn the_cookie_has_the_attributes_of_all_our_cookies() {
 }
 
 #[tokio::test]
+async fn a_browser_accepts_the_removal_of_the_cookie() {
+    let routes = Routes::new(true).await;
+    // one that is not in the store
+    let stale = "__Host-portico-state=AAAAAAAAAAAAAAAAAAAAAA";
+    let answer = routes.get("/domain", stale).await;
+    let line = &answer.headers()[header::SET_COOKIE];
+    assert!(line.is_sensitive());
+    assert_eq!(
+        line.to_str().expect("text"),
+        "__Host-portico-state=; Path=/; HttpOnly; Secure; SameSite=Lax; Max-Age=0"
+    );
+}
+
+#[tokio::test]
+async fn attack_sign_ins_that_do_not_end_are_forgotten_early() {
+    let routes = Routes::new(false).await;
+    let answer = routes.get("/begin", "").await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=3600"));
+    let cookie = state_cookie(&answer).expect("cookie");
+    let answer = routes.get("/begin_and_remember", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+    let answer = routes.get("/begin", "").await;
+    let cookie = state_cookie(&answer).expect("cookie");
+    // one that ends is remembered, and so is what needed a sign-in
+    let answer = routes.get("/sign_in", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+    let cookie = state_cookie(&answer).expect("cookie");
+    let answer = routes.get("/remember", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+    let answer = routes.get("/begin", &cookie).await;
+    assert_eq!(max_age(&answer).as_deref(), Some("Max-Age=2592000"));
+}
+
+#[tokio::test]
 async fn a_sign_in_replaces_the_id_and_ends_what_was_interrupted() {
     let routes = Routes::new(false).await;
     let answer = routes.get("/remember", "").await;
@@ -155,6 +215,20 @@ async fn a_sign_in_replaces_the_id_and_ends_what_was_interrupted() {
     let removed = state_cookie(&answer).expect("removal");
     assert_eq!(removed, "portico-state=");
     assert_eq!(routes.text("/domain", &before).await, "");
+}
+
+#[tokio::test]
+async fn a_notice_is_shown_once_and_not_after_a_sign_in() {
+    let routes = Routes::new(false).await;
+    let answer = routes.get("/remember", "").await;
+    let before = state_cookie(&answer).expect("cookie");
+    routes.get("/leave", &before).await;
+    assert_eq!(routes.text("/notice", &before).await, "code_page_ended");
+    assert_eq!(routes.text("/notice", &before).await, "");
+    routes.get("/leave", &before).await;
+    let answer = routes.get("/sign_in", &before).await;
+    let after = state_cookie(&answer).expect("cookie");
+    assert_eq!(routes.text("/notice", &after).await, "");
 }
 
 #[tokio::test]

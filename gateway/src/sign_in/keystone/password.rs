@@ -92,12 +92,13 @@ pub(crate) async fn get(
     } else {
         destination.return_path(&sign_in.hosts)
     };
+    // also for a user who is signed in: it is not for the sign-in page of another day
+    let left = browser.take_notice().await;
     if query.get("prompt") != "login"
         && sign_in.authentication.lookup(&headers, None).await?.is_ok()
     {
         return Ok(see_other(return_path.as_str()));
     }
-    let left = browser.take_notice().await;
     let reason = query.optional("reason").or(left.as_deref());
     let form = Form {
         notice: reason.and_then(wording::notice),

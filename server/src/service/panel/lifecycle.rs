@@ -148,7 +148,10 @@ impl Lifecycle for PanelService {
     async fn enrol_cluster(&self, cluster: Uuid) -> Result<EnrolmentOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let answer = lifecycle::enrol(services, clusters, caller, cluster).await;
-        if let Some((outcome, text)) = answer.as_ref().ok().and_then(of_enrolment) {
+        if let Some((outcome, text)) = answer.as_ref().ok().and_then(of_enrolment)
+            && (outcome == RequestOutcome::Accepted
+                || lifecycle::records_refused_enrolment(services, caller, cluster).await)
+        {
             let change = change(cluster, "enrol", "");
             lifecycle::record(services, caller, change, outcome, text).await;
         }

@@ -79,6 +79,22 @@ impl Contents {
         }
     }
 
+    /// Names the objects before the user confirms their deletion: the inventory has resources of the cloud,
+    /// and a claim can have its data elsewhere.
+    ///
+    /// # Errors
+    /// [`ClusterError::Blocked`] if they cannot be listed: nothing was sent then.
+    pub async fn announce(&self, console: &mut Console) -> Result<(), ClusterError> {
+        let found = self.find().await?;
+        if !found.is_empty() {
+            console.say("Will be deleted in the cluster first:");
+        }
+        for object in &found {
+            console.say(format!("  {}", crate::one_line(&object.text)));
+        }
+        Ok(())
+    }
+
     /// Deletes the objects, and waits until they are gone.
     ///
     /// # Errors

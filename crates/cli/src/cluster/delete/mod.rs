@@ -51,6 +51,9 @@ pub async fn delete(
         Ok(text(&doomed))
     })?;
     ensure_kept(&doomed, args)?;
+    if let Some(contents) = &doomed.contents {
+        contents.announce(console).await?;
+    }
     if args.dry_run {
         console.say("Nothing was sent.");
         return Ok(());

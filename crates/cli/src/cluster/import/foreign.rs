@@ -7,6 +7,7 @@ use crate::cluster::exit_code;
 use crate::cluster::specification::read_text;
 use crate::cluster::views::print_object;
 use portico_cluster_operations::certificate::Certificate;
+use portico_domain::api_address::ApiAddress;
 use serde::Serialize;
 use std::path::Path;
 use url::{Host, Url};
@@ -55,7 +56,9 @@ fn request(
 ) -> Result<Request, String> {
     let url = Url::parse(server).map_err(|error| format!("{server}: {error}"))?;
     let is_ip = matches!(url.host(), Some(Host::Ipv4(_) | Host::Ipv6(_)));
-    if url.scheme() != "https" || !is_ip {
+    // neither a user name nor a query, which the operator's command refuses
+    let is_plain = ApiAddress::parse(server).is_some();
+    if url.scheme() != "https" || !is_ip || !is_plain {
         return Err(format!(
             "{server} is not an address such as https://203.0.113.7:6443: Portico connects to an IP address"
         ));
@@ -120,7 +123,13 @@ mod tests {
     #[test]
     fn what_the_operators_command_refuses_is_refused_here() {
         let ca = Path::new("ca.crt");
-        for server in ["http://203.0.113.7", "https://lab.example.org:6443", "lab"] {
+        for server in [
+            "http://203.0.113.7",
+            "https://lab.example.org:6443",
+            "https://ana@203.0.113.7:6443",
+            "https://203.0.113.7:6443?a=b",
+            "lab",
+        ] {
             let error = request("p1", (server, ca, "lab"), &pem()).unwrap_err();
             assert!(error.contains(server), "{error}");
         }

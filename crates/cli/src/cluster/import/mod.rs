@@ -122,16 +122,32 @@ pub async fn import(
     let clusters = chosen(connection, args).await?;
     let mut views = Vec::with_capacity(clusters.len());
     for cluster in clusters {
-        let outcome = enrol(connection, console, &cluster, args.timeout).await?;
-        views.push(view(connection, cluster, outcome));
+        match enrol(connection, console, &cluster, args.timeout).await {
+            Ok(outcome) => views.push(view(connection, cluster, outcome)),
+            Err(error) => {
+                // what was enrolled before it is not repeated
+                if !views.is_empty() {
+                    show(console, args, &views)?;
+                }
+                return Err(error);
+            }
+        }
     }
-    print_list(console, args.shared.output, &views, |view| {
-        (&view.name, &view.uuid)
-    })?;
+    show(console, args, &views)?;
     if views.is_empty() {
         console.say("Magnum has no cluster in this project.");
     }
     Ok(exit_code_of(&views))
+}
+
+fn show(
+    console: &mut Console,
+    args: &ImportArgs,
+    views: &[ImportView],
+) -> Result<(), ClusterError> {
+    print_list(console, args.shared.output, views, |view| {
+        (&view.name, &view.uuid)
+    })
 }
 
 /// Returns the clusters that the command is about.

@@ -78,11 +78,31 @@ pub async fn replace(
 fn confirm(console: &mut Console, node: &str) -> Result<(), ClusterError> {
     match console.ask(&format!("Type {node} to drain it: "))? {
         Some(typed) if typed == node => Ok(()),
-        Some(typed) => Err(ClusterError::Usage(format!(
-            "{typed:?} is not the name of the node"
-        ))),
+        Some(typed) => Err(ClusterError::Blocked {
+            exit: exit_code::NEGATIVE,
+            text: format!("{typed:?} is not the name of the node; it was not drained"),
+        }),
         None => Err(ClusterError::Usage(
             "there is no terminal to ask: add --yes".to_owned(),
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn another_name_is_a_negative_answer() {
+        let typing = |typed: &'static str| Console {
+            out: Box::new(io::sink()),
+            err: Box::new(io::sink()),
+            read_line: Some(Box::new(move || Ok(format!("{typed}\n")))),
+            is_terminal: true,
+        };
+        assert!(confirm(&mut typing("shop-node-0"), "shop-node-0").is_ok());
+        let error = confirm(&mut typing("shop-node-1"), "shop-node-0").unwrap_err();
+        assert_eq!(error.exit_code(), exit_code::NEGATIVE);
     }
 }

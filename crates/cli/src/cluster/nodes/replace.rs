@@ -287,9 +287,10 @@ fn await_user(
     });
     match console.ask(&format!("Type {node} to remove it: "))? {
         Some(typed) if typed == node => Ok(()),
-        Some(typed) => Err(ClusterError::Usage(format!(
-            "{typed:?} is not the name of the node"
-        ))),
+        Some(typed) => Err(ClusterError::Blocked {
+            exit: exit_code::NEGATIVE,
+            text: format!("{typed:?} is not the name of the node; it was not removed"),
+        }),
         None => Err(ClusterError::Usage(
             "there is no terminal to ask: add --yes".to_owned(),
         )),

@@ -11,6 +11,7 @@ use url::Url;
 struct State {
     nodes: Vec<Value>,
     pods: Vec<Value>,
+    claims: Vec<Value>,
     /// Names of pods that a budget protects.
     protected: BTreeSet<String>,
     /// Names of evicted pods.
@@ -66,6 +67,12 @@ impl ApiServer {
     /// Adds a node.
     pub fn add(&self, node: Value) {
         self.state.lock().unwrap().nodes.push(node);
+    }
+
+    /// Adds a PersistentVolumeClaim.
+    pub fn claim(&self, namespace: &str, name: &str) {
+        let claim = json!({"metadata": {"namespace": namespace, "name": name}});
+        self.state.lock().unwrap().claims.push(claim);
     }
 
     /// Returns the names of the evicted pods.
@@ -128,6 +135,8 @@ fn answer(
         }
         ("GET", ["nodes" | "pods"]) if state.is_forbidden => status(403, "nodes is forbidden"),
         ("GET", ["nodes"]) => list(state.nodes.clone()),
+        ("GET", ["persistentvolumes"]) => list(Vec::new()),
+        ("GET", ["persistentvolumeclaims"]) => list(state.claims.clone()),
         ("GET", ["pods"]) => {
             let wanted = query.split("spec.nodeName%3D").nth(1);
             let wanted = wanted.map(|rest| rest.split('&').next().unwrap_or_default());

@@ -1,4 +1,5 @@
 use super::Machine;
+use super::api_server::ApiServer;
 use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, template};
 use serde_json::json;
 
@@ -122,6 +123,22 @@ async fn without_access_to_the_cluster_nothing_is_deleted_in_it_or_of_it() {
         assert_eq!(ran.code, 11, "{}", ran.err);
         assert!(ran.err.contains("nothing was sent"), "{}", ran.err);
         assert!(ran.err.contains("portico login"), "{}", ran.err);
+    }
+    assert!(cloud.calls().is_empty());
+}
+
+#[tokio::test]
+async fn what_is_deleted_in_the_cluster_is_named_before_the_question() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = ApiServer::start(Vec::new(), Vec::new()).await;
+    api.claim("shop", "data");
+    let words = ["delete", "shop", "--delete-volumes", "--dry-run"];
+    for (words, typed, code) in [(&words[..], None, 0), (&words[..3], Some("other"), 1)] {
+        // the stand-in deletes no claim
+        let ran = machine.run_inside(&cloud, &api, words, typed).await;
+        assert_eq!(ran.code, code, "{}", ran.err);
+        let named = "Will be deleted in the cluster first:\n  PersistentVolumeClaim shop/data\n";
+        assert!(ran.err.contains(named), "{}", ran.err);
     }
     assert!(cloud.calls().is_empty());
 }

@@ -1,5 +1,5 @@
 //! The enrolment of a cluster, for `portico cluster import`: the same as with the button of its page.
-use super::{check::CloudRequest, pass_on::CloudRefusal, protection::refusal};
+use super::{check::CloudRequest, pass_on::CloudRefusal, protection::refusal, rights};
 use crate::{
     caller::Caller,
     service::{
@@ -7,15 +7,18 @@ use crate::{
         lifecycle::{
             enrol,
             journal::{Change, RequestOutcome, record},
+            viewer::Viewer,
         },
     },
 };
+use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{EnrolmentOutcome, RemovedRecord};
 use uuid::Uuid;
 
 const ENROL: &str = "enrol";
 
-/// Enrols a cluster of the caller's project, with an entry in its journal; the audit line is written there.
+/// Enrols a cluster of the caller's project, with an entry in its journal; the audit line is written there. Of
+/// what is refused to a user who may not change the cluster, only the audit log has a line.
 ///
 /// # Errors
 /// As [`enrol`]. Refusals, and that it is too early, are in the answer.
@@ -27,7 +30,10 @@ pub async fn cloud_enrol(
 ) -> Result<EnrolmentOutcome, CloudRefusal> {
     let clusters = services.clusters.snapshot();
     let answer = enrol(services, &clusters, caller, cluster).await;
-    if let Some((outcome, text)) = answer.as_ref().ok().and_then(outcome) {
+    if let Some((outcome, text)) = answer.as_ref().ok().and_then(outcome)
+        && (outcome == RequestOutcome::Accepted
+            || records_refused_enrolment(services, caller, cluster).await)
+    {
         let change = Change {
             cluster,
             action: ENROL,
@@ -37,6 +43,31 @@ pub async fn cloud_enrol(
         record(services, caller, change, outcome, text).await;
     }
     answer.map_err(refusal)
+}
+
+/// Returns whether the journal has an enrolment that was refused: not that of a cluster which the project does
+/// not have, or which the user may not change.
+pub async fn records_refused_enrolment(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+) -> bool {
+    let Ok(access) = services.magnum() else {
+        return false;
+    };
+    match access.viewer(caller).await {
+        Ok(viewer) => has_journal(&access.clients, &viewer, cluster).await,
+        Err(_) => false,
+    }
+}
+
+/// Returns whether a cluster is one of the project that the user may change: with any other ID, a user must
+/// not begin journals, and a reader must not fill one.
+async fn has_journal(clients: &Clients, viewer: &Viewer, cluster: Uuid) -> bool {
+    match rights::own_cluster(clients, viewer, cluster).await {
+        Ok(found) => rights::ensure_permitted(viewer, ENROL, &found).is_ok(),
+        Err(_) => false,
+    }
 }
 
 /// Removes the record of an enrolled cluster of the caller's project that Magnum no longer has; the audit
@@ -73,6 +104,26 @@ fn outcome(outcome: &EnrolmentOutcome) -> Option<(RequestOutcome, Option<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, cluster};
+    use serde_json::json;
+
+    #[tokio::test]
+    async fn attack_a_refused_enrolment_neither_begins_nor_fills_a_foreign_journal() {
+        let other = Uuid::from_u128(1);
+        for (project, user, roles, id, expected) in [
+            ("acme", "ada", &["member", "reader"][..], CLUSTER, true),
+            ("acme", "ada", &["member", "reader"][..], other, false),
+            ("acme", "vera", &["reader"][..], CLUSTER, false),
+            ("globex", "root", &["admin"][..], CLUSTER, false),
+        ] {
+            let mut shop = cluster("shop", "CREATE_COMPLETE");
+            shop["project_id"] = json!(project);
+            let magnum = ChangingMagnum::with(vec![shop]).await;
+            let viewer = magnum.viewer(user, roles);
+            let found = has_journal(&magnum.clients, &viewer, id).await;
+            assert_eq!(found, expected, "{user} {project} {id}");
+        }
+    }
 
     #[test]
     fn an_enrolment_that_is_tried_again_is_not_in_the_journal() {
