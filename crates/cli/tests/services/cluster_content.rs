@@ -1,7 +1,7 @@
 //! A cluster that answers: its nodes as Kubernetes has them, and what is deleted in it before the cluster is.
 use crate::local::{Kubectl, enrolled, nodes_of_kubernetes};
 use crate::stand_in::StandIn;
-use crate::tenant::{FULL, Tenant, json};
+use crate::tenant::{Tenant, json};
 use portico_openstack::magnum::Status;
 use serde_json::{Value, json as value};
 use std::time::Duration;
