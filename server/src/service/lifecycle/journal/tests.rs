@@ -290,6 +290,7 @@ async fn events_of_heat_are_rows_and_hide_no_request_from_what_it_explains() {
     // the request is older than the page
     let read = Read {
         key: &written.key,
+        newer: &[],
         entries: &entries[..2],
         context: &entries[2..],
         viewer_id: "ada-id",
