@@ -133,6 +133,8 @@ async fn budgets(api: &impl ApiServer) -> Result<List, ReadError> {
 struct List {
     items: Vec<Value>,
     is_complete: bool,
+    /// The namespaces that the user may not read.
+    refused: Vec<String>,
 }
 
 async fn list(api: &impl ApiServer, path: &str, query: &[(&str, &str)]) -> Result<List, ReadError> {
@@ -142,11 +144,16 @@ async fn list(api: &impl ApiServer, path: &str, query: &[(&str, &str)]) -> Resul
     let rest = body.pointer("/metadata/continue").and_then(Value::as_str);
     let is_complete = rest.unwrap_or_default().is_empty();
     match body.get_mut("items").map(Value::take) {
-        Some(Value::Array(items)) => Ok(List { items, is_complete }),
+        Some(Value::Array(items)) => Ok(List {
+            items,
+            is_complete,
+            refused: Vec::new(),
+        }),
         // an empty list of Go
         Some(Value::Null) => Ok(List {
             items: Vec::new(),
             is_complete,
+            refused: Vec::new(),
         }),
         _ => Err(ReadError::Failed(
             "The API server returned a list without items.".to_owned(),
@@ -154,8 +161,8 @@ async fn list(api: &impl ApiServer, path: &str, query: &[(&str, &str)]) -> Resul
     }
 }
 
-/// Returns the names that `of` gives to the objects that are meant; not checked if the list could not be
-/// read or is not complete.
+/// Returns the names that `of` gives to the objects that are meant, with the namespaces that the user may not
+/// read; not checked if the list could not be read or is not complete, or nothing was found in the others.
 fn names(
     list: &Result<List, ReadError>,
     of: impl Fn(&Value) -> Option<String>,
@@ -169,7 +176,14 @@ fn names(
             "The cluster has more than {MAX_OBJECTS} objects of this kind."
         ));
     }
-    Reading::Known(workloads::shortened(
-        list.items.iter().filter_map(of).collect(),
-    ))
+    let mut names = workloads::shortened(list.items.iter().filter_map(of).collect());
+    if list.refused.is_empty() {
+        return Reading::Known(names);
+    }
+    let refused = format!("the namespaces {}", list.refused.join(", "));
+    if names.is_empty() {
+        return Reading::NotChecked(format!("Your roles do not permit to read {refused}."));
+    }
+    names.push(format!("not checked in {refused}"));
+    Reading::Known(names)
 }

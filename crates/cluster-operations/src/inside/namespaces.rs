@@ -6,7 +6,7 @@ const NAMESPACES: &str = "/api/v1/namespaces";
 const MAX_NAMESPACES: usize = 40;
 
 /// Returns the objects of a kind in all namespaces; `path` is that of the list of the whole cluster. Where the
-/// user may not read that list, each namespace is read; what is refused in one of them refuses all.
+/// user may not read that list, each namespace is read; those in which it is refused are named.
 pub async fn list(api: &impl ApiServer, path: &str) -> Result<List, ReadError> {
     let refused = match super::list(api, path, &[]).await {
         Err(ReadError::Refused(reason)) => reason,
@@ -23,12 +23,21 @@ pub async fn list(api: &impl ApiServer, path: &str) -> Result<List, ReadError> {
     let mut all = List {
         items: Vec::new(),
         is_complete: true,
+        refused: Vec::new(),
     };
     for namespace in &namespaces.items {
-        let path = within(path, &workloads::name(namespace));
-        let found = super::list(api, &path, &[]).await?;
-        all.is_complete &= found.is_complete;
-        all.items.extend(found.items);
+        let name = workloads::name(namespace);
+        match super::list(api, &within(path, &name), &[]).await {
+            Ok(found) => {
+                all.is_complete &= found.is_complete;
+                all.items.extend(found.items);
+            }
+            Err(ReadError::Refused(_)) => all.refused.push(name),
+            Err(error) => return Err(error),
+        }
+    }
+    if all.refused.len() == namespaces.items.len() {
+        return Err(ReadError::Refused(refused));
     }
     Ok(all)
 }

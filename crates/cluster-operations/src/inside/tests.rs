@@ -122,12 +122,18 @@ async fn a_user_with_roles_in_each_namespace_gets_the_lists_of_all_of_them() {
     api.refused = vec![BUDGETS, PODS];
     let inside = read(&api).await;
     assert_eq!(known(inside.blocking_budgets), ["shop/web"]);
-    // a namespace that is not readable could have what is looked for
+    // a namespace that is not readable could have more of them
     api.refused.push(of_system);
     let inside = read(&api).await;
-    let reason = "Your roles do not permit it.".to_owned();
-    assert_eq!(inside.blocking_budgets, Reading::NotChecked(reason));
+    let found = ["shop/web", "not checked in the namespaces kube-system"];
+    assert_eq!(known(inside.blocking_budgets), found);
     assert!(matches!(inside.bare_pods, Reading::NotChecked(_)));
+    // where the others have none, nothing is known
+    let mut api = api.with(of_shop, json!([]));
+    api.refused = vec![BUDGETS, PODS, of_system];
+    let inside = read(&api).await;
+    let reason = "Your roles do not permit to read the namespaces kube-system.".to_owned();
+    assert_eq!(inside.blocking_budgets, Reading::NotChecked(reason));
 }
 
 #[tokio::test]
