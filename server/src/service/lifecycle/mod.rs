@@ -67,7 +67,8 @@ pub use journal::{
 };
 pub use list::list;
 pub use node_groups::{
-    change as change_node_group, node_groups, review as review_node_group, target_of, waiting,
+    action_of, change as change_node_group, node_groups, review as review_node_group, target_of,
+    waiting,
 };
 pub use nodes::{
     DRAIN, DrainBegun, REPLACE, Stage, begin_drain, continue_drain, nodes,
