@@ -98,7 +98,8 @@ fn of_node(entry: &JournalEntry) -> Option<HealthChange> {
         | NodeChange::Cordoned
         | NodeChange::Uncordoned
         | NodeChange::Reported
-        | NodeChange::Warned => return None,
+        | NodeChange::Warned
+        | NodeChange::Stopped => return None,
     }
     let row = event_rows::of_node(entry.sequence, &event);
     Some(HealthChange {
