@@ -19,7 +19,7 @@ mod user_names;
 
 pub use agreement::{Agreements, agreements};
 pub use content::{RequestContent, RequestOutcome};
-pub use health::health_history;
+pub use health::{HealthHistories, health_histories, health_history};
 pub use node_events::{NodeEvents, follow as follow_nodes, refresh as refresh_nodes};
 pub use page::{export, journal, no_journals};
 pub use record::{Change, Journal, begin, record};
