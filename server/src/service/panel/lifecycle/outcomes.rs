@@ -25,6 +25,8 @@ impl PanelService {
             // it is refused, which the audit log has; a reader must not fill a journal
             return work.await;
         }
+        // a member must not begin journals of clusters that do not exist
+        lifecycle::ensure_exists(&self.services, &self.caller, change.cluster).await?;
         let begun = lifecycle::begin(&self.services, &self.caller, change).await?;
         let answer = work.await;
         if let Some(begun) = begun {
