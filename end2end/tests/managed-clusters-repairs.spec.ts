@@ -81,9 +81,15 @@ test("case_35 a cluster in UPDATE_FAILED is settled in the panel, and can be upg
   const reader = await signedIn(browser, await createColleague(tenant, "reader"), viewOf(cluster, "settle"));
   await expect(reader.locator("[data-action=settle]")).toHaveAttribute("aria-disabled", "true");
   await expect(part(reader, "settlement")).toContainText("cluster:resize");
-  const forced = await (await PanelApi.inProject(reader, tenant.project)).post("/api/managed_clusters/settle", { cluster, reason: "" });
+  const reviewed = { group: "default-worker", nodes: wanted };
+  const forced = await (await PanelApi.inProject(reader, tenant.project)).post("/api/managed_clusters/settle", { cluster, reviewed, reason: "" });
   expect(forced.body).toContain('"refused"');
   await reader.context().close();
+  // another size than the one that was reviewed is not requested
+  const outdated = { group: "default-worker", nodes: wanted + 1 };
+  const api = await PanelApi.inProject(page, tenant.project);
+  const refused = await api.post("/api/managed_clusters/settle", { cluster, reviewed: outdated, reason: "" });
+  expect(refused.body).toContain("as when it was reviewed");
 
   await setQuota(tenant, "instances", 100);
   await main(page).getByLabel("Reason").fill("CHG-35");
@@ -110,7 +116,7 @@ test("a cluster whose change has not failed has nothing to settle", async ({ pag
   await expect(part(page, "nothing")).toContainText("nothing to settle");
   await expect(main(page).getByRole("button", { name: "Settle the cluster" })).toHaveCount(0);
   const api = await PanelApi.inProject(page, tenant.project);
-  const forced = await api.post("/api/managed_clusters/settle", { cluster, reason: "" });
+  const forced = await api.post("/api/managed_clusters/settle", { cluster, reviewed: { group: "default-worker", nodes: 1 }, reason: "" });
   expect(forced.body).toContain('"refused"');
   await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
 });

@@ -56,7 +56,7 @@ async function force(api: PanelApi) {
     continue: { cluster },
     upgrade: { cluster, template: randomUUID(), typed: name },
     rotate_ca: { cluster, typed: name },
-    settle: { cluster, reason: "" },
+    settle: { cluster, reviewed: { group: "default-worker", nodes: 1 }, reason: "" },
     rotate_credential: { cluster, typed: name, reason: "" },
     set_protection: { cluster, is_on: true, typed: name },
     sign_certificate: { cluster, request: "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n" },

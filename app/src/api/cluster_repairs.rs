@@ -3,7 +3,7 @@ use super::{Json, PanelClient};
 use crate::error::UiError;
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
-    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, Settlement,
+    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, SettledSize, Settlement,
 };
 use uuid::Uuid;
 
@@ -13,10 +13,19 @@ pub async fn get_settlement(cluster: Uuid) -> Result<Settlement, UiError> {
     super::answer(super::panel()?.settlement(cluster).await)
 }
 
-/// Requests the present size of a node group, if the last change of the cluster has failed.
+/// Requests the present size of a node group, if the last change of the cluster has failed; `reviewed` is what
+/// the viewer has seen of it.
 #[server(prefix = "/api", endpoint = "managed_clusters/settle", input = Json, output = Json, client = PanelClient)]
-pub async fn settle_cluster(cluster: Uuid, reason: String) -> Result<ChangeOutcome, UiError> {
-    super::answer(super::panel()?.settle_cluster(cluster, reason).await)
+pub async fn settle_cluster(
+    cluster: Uuid,
+    reviewed: SettledSize,
+    reason: String,
+) -> Result<ChangeOutcome, UiError> {
+    super::answer(
+        super::panel()?
+            .settle_cluster(cluster, reviewed, reason)
+            .await,
+    )
 }
 
 /// Returns who owns a cluster, what depends on that, and whether the viewer may rotate the credential.

@@ -2,7 +2,7 @@
 use crate::error::UiError;
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{
-    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, Settlement,
+    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, SettledSize, Settlement,
 };
 use uuid::Uuid;
 
@@ -12,10 +12,14 @@ use uuid::Uuid;
 pub trait ClusterRepairs {
     /// Returns what would settle a cluster whose last change has failed; changes nothing.
     async fn settlement(&self, cluster: Uuid) -> Result<Settlement, UiError>;
-    /// Requests the present size of a node group, if the last change of the cluster has failed. `reason` is
-    /// for the journal; it may be empty.
-    async fn settle_cluster(&self, cluster: Uuid, reason: String)
-    -> Result<ChangeOutcome, UiError>;
+    /// Requests the present size of a node group, if the last change of the cluster has failed, and group and
+    /// size are still those that the viewer has reviewed. `reason` is for the journal; it may be empty.
+    async fn settle_cluster(
+        &self,
+        cluster: Uuid,
+        reviewed: SettledSize,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
     /// Returns who owns a cluster, what depends on that, and whether the viewer may rotate the credential.
     async fn ownership(&self, cluster: Uuid) -> Result<Ownership, UiError>;
     /// Gives a cluster a new credential for the cloud, of the viewer; `typed` is the cluster's name. `reason`

@@ -15,7 +15,7 @@ use crate::{
 };
 use leptos::{children::ViewFn, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
-use portico_domain::panel::lifecycle::{ChangeOutcome, FailureCard, Settlement};
+use portico_domain::panel::lifecycle::{ChangeOutcome, FailureCard, SettledSize, Settlement};
 use uuid::Uuid;
 
 const TITLE: &str = "Settle cluster";
@@ -114,8 +114,8 @@ fn plan(cluster: Uuid, settlement: Settlement) -> AnyView {
     });
     let of_step = settlement.step.as_ref();
     let of_step = of_step.and_then(|step| step.refusal.clone());
-    let control = match settlement.refusal.or(of_step) {
-        Some(reason) => {
+    let control = match (settlement.refusal.or(of_step), settlement.size) {
+        (Some(reason), _) => {
             let text = reason.clone();
             view! {
                 <Banner tone=Tone::Info>{text}</Banner>
@@ -123,11 +123,16 @@ fn plan(cluster: Uuid, settlement: Settlement) -> AnyView {
             }
             .into_any()
         }
-        None => {
+        (None, Some(size)) => {
             let notice = without_scripts(format!("portico cluster resize {cluster} SIZE"));
-            let form = move || view! { <SettleForm cluster /> }.into_any();
+            let form = move || {
+                let reviewed = size.clone();
+                view! { <SettleForm cluster reviewed /> }.into_any()
+            };
             view! { <NeedsScripts notice console=ViewFn::from(form) /> }.into_any()
         }
+        // without a group there is a reason
+        (None, None) => ().into_any(),
     };
     view! {
         <div class="mt-4" data-part="settlement">
@@ -144,7 +149,7 @@ fn plan(cluster: Uuid, settlement: Settlement) -> AnyView {
 }
 
 #[component]
-fn SettleForm(cluster: Uuid) -> impl IntoView {
+fn SettleForm(cluster: Uuid, reviewed: SettledSize) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let navigate = use_navigate();
     let progress = ManagedClustersPage::Cluster(cluster).address(&project);
@@ -159,7 +164,7 @@ fn SettleForm(cluster: Uuid) -> impl IntoView {
         }
         is_sending.set(true);
         answer.set(None);
-        let asked = settle_cluster(cluster, reason.get_untracked());
+        let asked = settle_cluster(cluster, reviewed.clone(), reason.get_untracked());
         leptos::task::spawn_local(async move {
             let sent = asked.await;
             let is_accepted = sent == Ok(ChangeOutcome::Accepted);

@@ -1,7 +1,9 @@
 //! A cluster that answers: its nodes as Kubernetes has them, and what is deleted in it before the cluster is.
+use crate::gateway::signed_in;
 use crate::local::{Kubectl, enrolled, nodes_of_kubernetes};
+use crate::panel::Panel;
 use crate::stand_in::StandIn;
-use crate::tenant::{Tenant, json};
+use crate::tenant::{Tenant, cluster, json};
 use portico_openstack::magnum::Status;
 use serde_json::{Value, json as value};
 use std::time::Duration;
@@ -145,6 +147,52 @@ async fn without_access_to_the_cluster_nothing_is_deleted_first_and_nothing_is_s
         }
         let found = tenant.named(&name).await.remove(0);
         assert_eq!(found.status, Status::CreateComplete);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nothing_is_deleted_in_a_cluster_that_the_user_may_not_delete() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("refused");
+        let (made, mut panel) = enrolled(&tenant, &name).await;
+        let kubectl = Kubectl::administrator(&tenant, &name).await;
+        make_content(&tenant, &kubectl, &made.uuid.to_string()).await;
+        kubectl.permit_all().await;
+        nodes_of_kubernetes(&tenant.person, &name).await;
+        let uuid = made.uuid.to_string();
+        let words = ["delete", &uuid, "--yes", "--delete-lbs", "--delete-volumes"];
+
+        // Kubernetes permits everything to a reader, Magnum does not
+        let reader = tenant.user("reader").await;
+        let mut of_reader = Panel::sign_in_as(&tenant, &reader).await;
+        let person = signed_in(&tenant, &mut of_reader).await;
+        let refused = cluster(&person, &words).await;
+        assert_eq!(refused.code, 5, "{}", refused.err);
+        assert!(refused.err.contains("cluster:delete"), "{}", refused.err);
+
+        panel.set_protection(made.uuid, true, "").await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let refused = cluster(&person, &words).await;
+        assert_eq!(refused.code, 4, "{}", refused.err);
+        assert!(
+            refused.err.contains("nothing was deleted"),
+            "{}",
+            refused.err
+        );
+
+        let left = ["get", "services,pvc", "-o", "name"];
+        let left = kubectl.run(&left).await;
+        for object in ["service/web", "persistentvolumeclaim/data"] {
+            assert!(left.contains(object), "{object}: {left}");
+        }
+        panel.set_protection(made.uuid, false, &name).await;
+        let patch = r#"{"metadata": {"finalizers": null}}"#;
+        let free = ["patch", "pvc", "data", "--type=merge", "-p", patch];
+        kubectl.run(&free).await;
+        let words = ["delete", &name, "--yes", "--wait", "--timeout", "60s"];
+        assert_eq!(tenant.cluster(&words).await.code, 0);
+        assert!(panel.remove_record(made.uuid).await);
     })
     .await;
 }

@@ -7,6 +7,10 @@ pub(super) const MAX_NAME_CHARS: usize = 253;
 /// Maximum length of a message, in characters.
 const MAX_MESSAGE_CHARS: usize = 1_000;
 
+/// Why nothing is recorded any longer.
+const STOPPED: &str = "Half of the journal are events of nodes. The rest is left to requests and changes of the \
+                       cluster, so what happens to nodes is recorded again when older entries have left.";
+
 /// One change of a node, or an event about it. Stored as JSON: a new field needs a default.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeEvent {
@@ -47,6 +51,8 @@ pub enum NodeChange {
     Reported,
     /// An event of the type `Warning`.
     Warned,
+    /// The journal records no more of them until it has room; of no node.
+    Stopped,
 }
 
 impl NodeEvent {
@@ -86,6 +92,15 @@ impl NodeEvent {
         }
     }
 
+    /// Returns that the journal records no more events of nodes.
+    pub fn stopped(at: Timestamp) -> Self {
+        Self {
+            message: Some(STOPPED.to_owned()),
+            component: Some("Portico".to_owned()),
+            ..Self::new(at, "", NodeChange::Stopped)
+        }
+    }
+
     /// Returns what happened in words, such as `Node n1 is not ready`.
     pub fn title(&self) -> String {
         let node = &self.node;
@@ -97,6 +112,7 @@ impl NodeEvent {
             NodeChange::Version => format!("Node {node} runs another kubelet"),
             NodeChange::Cordoned => format!("Node {node} was cordoned"),
             NodeChange::Uncordoned => format!("Node {node} was uncordoned"),
+            NodeChange::Stopped => "Events of nodes are no longer recorded".to_owned(),
             NodeChange::Reported | NodeChange::Warned => {
                 format!("Node {node}: {}", self.reason.as_deref().unwrap_or("event"))
             }
@@ -145,5 +161,14 @@ mod tests {
         assert_eq!(serde_json::from_str::<NodeEvent>(&text).unwrap(), event);
         assert_eq!(event.title(), "Node n1: Rebooted");
         assert_eq!(event.lines(), ["x"]);
+    }
+
+    #[test]
+    fn the_end_of_the_recording_is_an_entry_of_no_node_with_its_reason() {
+        let stopped = NodeEvent::stopped(Timestamp::UNIX_EPOCH);
+        assert_eq!(stopped.title(), "Events of nodes are no longer recorded");
+        assert_eq!(stopped.lines(), [STOPPED]);
+        let text = serde_json::to_string(&stopped).unwrap();
+        assert_eq!(serde_json::from_str::<NodeEvent>(&text).unwrap(), stopped);
     }
 }

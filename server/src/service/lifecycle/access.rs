@@ -6,7 +6,9 @@ use super::{
     error,
     feeds::Feeds,
     inspector::Permission,
-    journal::{Agreements, NamesByViewer, agreements, names_by_viewer},
+    journal::{
+        Agreements, HealthHistories, NamesByViewer, agreements, health_histories, names_by_viewer,
+    },
     viewer::Viewer,
 };
 use crate::{
@@ -68,6 +70,8 @@ pub struct MagnumAccess {
     pub(super) template_names: NamesByViewer,
     /// Comparisons of journals with the audit log.
     pub(super) agreements: Agreements,
+    /// What the pages of health show of the journals.
+    pub(super) health_histories: HealthHistories,
     /// Whether users may see the nodes of clusters, by cluster, project, user and roles.
     pub(super) inspectable: Cache<(Uuid, String), Permission>,
     pub(super) keystone: keystone::Client,
@@ -111,6 +115,7 @@ impl MagnumAccess {
             own: Cache::builder().max_capacity(MAX_CLUSTERS).build(),
             template_names: names_by_viewer(),
             agreements: agreements(),
+            health_histories: health_histories(),
             inspectable: Cache::builder()
                 .max_capacity(MAX_CLUSTERS)
                 .time_to_live(PROBE_TTL)

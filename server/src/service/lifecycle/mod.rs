@@ -62,19 +62,20 @@ pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use health::health;
 pub use journal::{
-    Change, Journal, NodeEvents, RequestOutcome, begin, export as export_journal, follow_nodes,
-    journal, record,
+    Change, Journal, NodeEvents, RequestOutcome, begin, ensure_exists, export as export_journal,
+    follow_nodes, journal, record,
 };
 pub use list::list;
 pub use node_groups::{
-    change as change_node_group, node_groups, review as review_node_group, target_of, waiting,
+    action_of, change as change_node_group, node_groups, review as review_node_group, target_of,
+    waiting,
 };
 pub use nodes::{
-    DRAIN, REPLACE, Stage, begin_drain, continue_drain, nodes, planned as planned_replacement,
-    planned_drain, planned_in_place, planned_refill, refill, remove as remove_node,
-    review as review_node_removal, review_replacement, running as running_replacement,
-    running_drain, start as start_replacement, start_in_place, stop as stop_replacement,
-    stop_drain,
+    DRAIN, DrainBegun, REPLACE, Stage, begin_drain, continue_drain, nodes,
+    planned as planned_replacement, planned_drain, planned_in_place, planned_refill, refill,
+    remove as remove_node, review as review_node_removal, review_replacement,
+    running as running_replacement, running_drain, start as start_replacement, start_in_place,
+    stop as stop_replacement, stop_drain,
 };
 pub use ownership::{
     ROTATE_CREDENTIAL, ownership, passing as credential_passing, rotate_credential,

@@ -17,7 +17,7 @@ use crate::{
 use portico_cluster_operations::{Clients, settling, target::Target};
 use portico_domain::{
     identity::Named,
-    panel::lifecycle::{ChangeOutcome, Settlement},
+    panel::lifecycle::{ChangeOutcome, SettledSize, Settlement},
 };
 use portico_lifecycle::{
     capabilities::{Feature, capability},
@@ -46,7 +46,8 @@ pub async fn settlement(
     Ok(view(&target, &viewer))
 }
 
-/// Requests the present size of a node group, if the last change of the cluster has failed.
+/// Requests the present size of a node group, if the last change of the cluster has failed, and both are those
+/// that the user has reviewed.
 ///
 /// # Errors
 /// Those of [`settlement`], if nothing was sent. Refusals are in the answer.
@@ -54,10 +55,11 @@ pub async fn settle(
     services: &Services,
     caller: &Caller,
     cluster: Uuid,
+    reviewed: &SettledSize,
 ) -> Result<ChangeOutcome, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let sent = send(&access.clients, &viewer, cluster).await?;
+    let sent = send(&access.clients, &viewer, cluster, reviewed).await?;
     if let Some(accepted) = &sent.accepted {
         access.feeds.accepted(&viewer, cluster, accepted).await;
     }
@@ -85,6 +87,10 @@ fn view(target: &Target, viewer: &Viewer) -> Settlement {
         is_needed: settling::is_needed(&cluster.status),
         failure,
         step: group.map(|group| plan_line(&settling::step(target, group))),
+        size: group.map(|group| SettledSize {
+            group: group.name.clone(),
+            nodes: group.node_count,
+        }),
         request: group.map(|group| request(target.uuid, group)),
         effects: group.map_or_else(Vec::new, |group| settling::effects(target, group)),
         refusal,
@@ -121,11 +127,30 @@ fn refusal(target: &Target, viewer: &Viewer, group: Option<&NodeGroup>) -> Optio
         .or_else(|| group.is_none().then(|| NO_GROUP.to_owned()))
 }
 
+/// Returns that another group or another size would be requested than the user has reviewed, as a sentence.
+fn outdated(group: &NodeGroup, reviewed: &SettledSize) -> Option<String> {
+    let NodeGroup {
+        name, node_count, ..
+    } = group;
+    let is_as_reviewed = *name == reviewed.group && *node_count == reviewed.nodes;
+    (!is_as_reviewed).then(|| {
+        format!(
+            "Portico would request {node_count} nodes for {name} now, and not {} for {} as when it was reviewed.",
+            reviewed.nodes, reviewed.group
+        )
+    })
+}
+
 /// Sends the request with the clients of a cloud.
 ///
 /// # Errors
 /// As [`settle`].
-pub async fn send(clients: &Clients, viewer: &Viewer, cluster: Uuid) -> Result<Sent, ServiceError> {
+pub async fn send(
+    clients: &Clients,
+    viewer: &Viewer,
+    cluster: Uuid,
+    reviewed: &SettledSize,
+) -> Result<Sent, ServiceError> {
     let target = read(clients, viewer, cluster).await?;
     let group = settling::group(&target);
     if let Some(reason) = refusal(&target, viewer, group) {
@@ -134,6 +159,9 @@ pub async fn send(clients: &Clients, viewer: &Viewer, cluster: Uuid) -> Result<S
     let Some(group) = group else {
         return Ok(Sent::refused(NO_GROUP));
     };
+    if let Some(reason) = outdated(group, reviewed) {
+        return Ok(Sent::outdated(reason));
+    }
     let step = settling::step(&target, group);
     if let Some(reason) = step.refusal {
         return Ok(Sent::refused(reason));

@@ -41,7 +41,6 @@ pub async fn step(
     uid: &str,
     options: DrainOptions,
 ) -> Result<DrainProgress, ServiceError> {
-    check(node)?;
     cordon(caller, api, node, uid).await?;
     let pods = pods_on(api, &node.name).await?;
     let (next, mut others): (Vec<_>, Vec<_>) = pods
@@ -77,12 +76,14 @@ fn check(node: &ObjectRef) -> Result<(), ServiceError> {
     }
 }
 
-async fn cordon(
+/// Cordons exactly the node with this UID, with which its drain begins; evicts nothing.
+pub async fn cordon(
     caller: &Caller,
     api: &Api,
     node: &ObjectRef,
     uid: &str,
 ) -> Result<(), ServiceError> {
+    check(node)?;
     let value = objects::get(api, node).await?;
     if text(&value, "/metadata/uid") != uid {
         return Err(ServiceError::conflict(format!(

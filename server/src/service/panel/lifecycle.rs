@@ -185,12 +185,7 @@ impl Lifecycle for PanelService {
         reason: String,
     ) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let action = match &change {
-            NodeGroupChange::Create(_) => "create_node_group",
-            NodeGroupChange::Resize { .. } => "resize_node_group",
-            NodeGroupChange::Settings { .. } => "change_node_group",
-            NodeGroupChange::Delete { .. } => "delete_node_group",
-        };
+        let action = lifecycle::action_of(&change);
         let target = lifecycle::target_of(&change);
         let entry = Change {
             cluster,

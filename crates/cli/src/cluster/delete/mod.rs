@@ -1,6 +1,7 @@
 //! `portico cluster delete`: shows what will be deleted and what remains, asks for the name, then deletes.
 mod contents;
 mod record;
+mod rights;
 
 use super::arguments::DeleteArgs;
 use super::connection::Connection;
@@ -82,7 +83,7 @@ pub async fn delete(
         console.say(format!("{name} is already being deleted."));
     } else {
         if let Some(contents) = &doomed.contents {
-            ensure_unprotected(connection, &doomed).await?;
+            rights::ensure_deletable(connection, &doomed.cluster, doomed.uuid).await?;
             contents.delete_first(console).await?;
         }
         let magnum = &connection.clients.magnum;
@@ -99,29 +100,6 @@ pub async fn delete(
     wait(connection, console, &doomed, args).await?;
     report_leftovers(connection, console, &doomed).await;
     Ok(())
-}
-
-/// Refuses the deletion of a protected cluster before anything in it is deleted. Without a gateway there is no
-/// protection.
-async fn ensure_unprotected(
-    connection: &mut Connection,
-    doomed: &Doomed,
-) -> Result<(), ClusterError> {
-    let Some(session) = connection.gateway_session() else {
-        return Ok(());
-    };
-    let found = session.protection(doomed.uuid).await?;
-    if found.protected.is_none() {
-        return Ok(());
-    }
-    Err(ClusterError::Blocked {
-        exit: exit_code::CONFLICT,
-        text: format!(
-            "{} is protected from deletion in Portico, so nothing was deleted\n  Remove the protection on the \
-             cluster's page in the panel, then repeat the command",
-            doomed.cluster.name
-        ),
-    })
 }
 
 /// Refuses a deletion that is to keep volumes where the driver may delete them.

@@ -78,7 +78,7 @@ pub use progress::{
 pub use protection::{DeleteProtection, Protected};
 pub use quota::{QuotaFit, QuotaProjection, QuotaUsage, QuotaUse};
 pub use review::{CreationReview, LabelLine, LabelOrigin, PlanImpact, PlanLine};
-pub use settlement::Settlement;
+pub use settlement::{SettledSize, Settlement};
 pub use templates::{
     ClusterTemplates, TemplateChoices, TemplateDetails, TemplateFlag, TemplateLabel,
     TemplateOutcome, TemplateRefusals, TemplateRow, TemplateValues,

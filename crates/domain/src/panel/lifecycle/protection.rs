@@ -12,6 +12,8 @@ pub struct DeleteProtection {
     pub note: String,
     /// Why the viewer may not change it, as a sentence.
     pub refusal: Option<String>,
+    /// Why the viewer may not delete the cluster, as a sentence; the protection itself is left out.
+    pub delete_refusal: Option<String>,
 }
 
 /// Since when a cluster is protected, and by whom.

@@ -16,12 +16,22 @@ pub struct Settlement {
     pub failure: Option<FailureCard>,
     /// What is sent: the request for the present size of a node group. `None`: no group can be resized.
     pub step: Option<PlanLine>,
+    /// The size that the request has, with which it is sent; `None`: no group can be resized.
+    pub size: Option<SettledSize>,
     /// The request to Magnum as it is sent, such as `POST /clusters/…/actions/resize`.
     pub request: Option<String>,
     /// What the request does, as sentences.
     pub effects: Vec<String>,
     /// Why the viewer cannot send it, as a sentence: the policy, the driver, or the state.
     pub refusal: Option<String>,
+}
+
+/// The size of a node group that a request to settle a cluster has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettledSize {
+    /// The name of the node group.
+    pub group: String,
+    pub nodes: u32,
 }
 
 impl Settlement {

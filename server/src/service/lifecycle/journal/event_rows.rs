@@ -58,6 +58,7 @@ pub fn of_node(sequence: i64, event: &NodeEvent) -> JournalRow {
         NodeChange::Uncordoned => ("Uncordoned", Health::Ok),
         NodeChange::Reported => ("Normal", Health::Ok),
         NodeChange::Warned => ("Warning", Health::Warning),
+        NodeChange::Stopped => ("Stopped", Health::Warning),
     };
     let is_exact = |since: &Timestamp| event.at.duration_since(*since) <= MAX_EXACT;
     JournalRow {

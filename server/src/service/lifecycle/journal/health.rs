@@ -4,6 +4,7 @@ use super::event_rows;
 use super::rows::MAX_EXACT;
 use crate::service::lifecycle::{access::MagnumAccess, viewer::Viewer, words};
 use jiff::Timestamp;
+use moka::future::Cache;
 use portico_domain::panel::{
     Health,
     lifecycle::{HealthChange, HealthHistory},
@@ -11,6 +12,7 @@ use portico_domain::panel::{
 use portico_lifecycle::journal::{Difference, NodeChange, NodeEvent};
 use portico_openstack::magnum::HealthStatus;
 use portico_store::{JournalEntry, JournalKey, JournalSource, Store, StoreError};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// The field of observations with Magnum's word.
@@ -29,9 +31,24 @@ const BATCH: u32 = 500;
 const MAX_READS: u32 = 4;
 /// Number of events of nodes among which changes are looked for.
 const NODE_EVENTS: u32 = 200;
+/// How long a history is reused for all viewers: it can take several reads of many entries.
+const TTL: Duration = Duration::from_secs(10);
+/// Maximum number of journals whose history is reused.
+const MAX_JOURNALS: u64 = 2_000;
+
+/// The histories of the last seconds.
+pub type HealthHistories = Cache<JournalKey, Vec<HealthChange>>;
+
+/// Returns an empty cache.
+pub fn health_histories() -> HealthHistories {
+    Cache::builder()
+        .max_capacity(MAX_JOURNALS)
+        .time_to_live(TTL)
+        .build()
+}
 
 /// Returns the newest changes of the health that Magnum reported and of the nodes, as far as Portico has observed
-/// them.
+/// them; they can be ten seconds old.
 pub async fn health_history(
     access: &MagnumAccess,
     viewer: &Viewer,
@@ -47,11 +64,13 @@ pub async fn health_history(
         project_id: viewer.project_id().to_owned(),
         cluster,
     };
-    read(store, &key).await
+    read(&access.health_histories, store, &key).await
 }
 
-async fn read(store: &Store, key: &JournalKey) -> HealthHistory {
-    match try_read(store, key).await {
+/// Returns a history that was read within the last seconds, or reads it: once for all who ask meanwhile.
+async fn read(histories: &HealthHistories, store: &Store, key: &JournalKey) -> HealthHistory {
+    let read = try_read(store, key);
+    match histories.try_get_with_by_ref(key, read).await {
         Ok(changes) => HealthHistory { changes, gap: None },
         Err(error) => {
             tracing::warn!(%error, "a journal cannot be read");
@@ -98,7 +117,8 @@ fn of_node(entry: &JournalEntry) -> Option<HealthChange> {
         | NodeChange::Cordoned
         | NodeChange::Uncordoned
         | NodeChange::Reported
-        | NodeChange::Warned => return None,
+        | NodeChange::Warned
+        | NodeChange::Stopped => return None,
     }
     let row = event_rows::of_node(entry.sequence, &event);
     Some(HealthChange {
@@ -191,6 +211,11 @@ mod tests {
     use portico_store::{KeyRing, NewJournalEntry, NewJournalEvent};
     use serde_json::{Value, json};
 
+    /// Reads the history anew.
+    async fn read_now(store: &Store, key: &JournalKey) -> HealthHistory {
+        read(&health_histories(), store, key).await
+    }
+
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(1_800_000_000 + second).unwrap()
     }
@@ -212,7 +237,7 @@ mod tests {
             cluster: Uuid::from_u128(1),
         };
         let journal = Journal::new(Some(store.clone()));
-        assert_eq!(read(&store, &key).await, HealthHistory::default());
+        assert_eq!(read_now(&store, &key).await, HealthHistory::default());
         journal.observe(&key, observed(Value::Null), at(0)).await;
         for second in 1..=22 {
             let word = if second % 2 == 0 {
@@ -228,7 +253,7 @@ mod tests {
         let mut busy = observed(json!("HEALTHY"));
         busy.status = "UPDATE_IN_PROGRESS".to_owned();
         journal.observe(&key, busy, at(30)).await;
-        let history = read(&store, &key).await;
+        let history = read_now(&store, &key).await;
         assert_eq!((history.changes.len(), history.gap), (20, None));
         let newest = &history.changes[0];
         assert_eq!(newest.at, at(22).as_second());
@@ -290,7 +315,7 @@ mod tests {
             .append_events(&key, &events, at(9_000))
             .await
             .unwrap();
-        let history = read(&store, &key).await;
+        let history = read_now(&store, &key).await;
         let shown: Vec<_> = history
             .changes
             .iter()
@@ -312,5 +337,42 @@ mod tests {
         assert_eq!(lines(1), "Addresses of nodes: 192.0.2.1 → 192.0.2.9");
         assert_eq!(history.changes[4].since, Some(at(-999).as_second()));
         assert_eq!(history.changes[4].health, Health::Warning);
+    }
+
+    #[tokio::test]
+    async fn a_history_is_read_once_in_ten_seconds_for_all_viewers() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", directory.path().join("portico.db").display());
+        let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
+        let store = store.unwrap();
+        store.migrate().await.unwrap();
+        let key = |project: &str| JournalKey {
+            project_id: project.to_owned(),
+            cluster: Uuid::from_u128(1),
+        };
+        let (acme, globex) = (key("acme"), key("globex"));
+        let journal = Journal::new(Some(store.clone()));
+        let histories = health_histories();
+        for (second, word) in [(0, "HEALTHY"), (1, "UNHEALTHY")] {
+            for key in [&acme, &globex] {
+                journal
+                    .observe(key, observed(json!(word)), at(second))
+                    .await;
+            }
+        }
+        let first = read(&histories, &store, &acme).await;
+        assert_eq!(first.changes.len(), 1);
+        journal
+            .observe(&acme, observed(json!("HEALTHY")), at(2))
+            .await;
+        // another viewer
+        assert_eq!(read(&histories, &store, &acme).await, first);
+        assert_eq!(read_now(&store, &acme).await.changes.len(), 2);
+        // the journal of another project has a history of its own
+        journal
+            .observe(&globex, observed(json!("HEALTHY")), at(2))
+            .await;
+        let other = read(&histories, &store, &globex).await;
+        assert_eq!(other.changes.len(), 2);
     }
 }

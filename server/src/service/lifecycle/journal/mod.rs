@@ -3,6 +3,7 @@
 mod agreement;
 mod content;
 mod event_rows;
+mod existence;
 mod health;
 mod node_events;
 mod page;
@@ -19,7 +20,8 @@ mod user_names;
 
 pub use agreement::{Agreements, agreements};
 pub use content::{RequestContent, RequestOutcome};
-pub use health::health_history;
+pub use existence::ensure_exists;
+pub use health::{HealthHistories, health_histories, health_history};
 pub use node_events::{NodeEvents, follow as follow_nodes, refresh as refresh_nodes};
 pub use page::{export, journal, no_journals};
 pub use record::{Change, Journal, begin, record};

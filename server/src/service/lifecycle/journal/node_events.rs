@@ -4,6 +4,7 @@
 //! It is read with the rights of a user who has a page of the cluster open. The nodes are compared with those of
 //! the last look, which is stored; of several replicas, one records a change.
 mod reading;
+mod room;
 #[cfg(test)]
 mod tests;
 
@@ -47,10 +48,6 @@ const MAX_TRIES: u32 = 3;
 /// Number of recorded events that are not sent to the store again: more than one read returns, with what the
 /// comparison has recorded.
 const KNOWN_EVENTS: u32 = 1_000;
-/// Maximum number of entries in [`PERIOD`]: an API server that changes all the time must not push the requests of
-/// users out of the journal.
-const MAX_ENTRIES: u32 = 2_000;
-const PERIOD: SignedDuration = SignedDuration::from_hours(24);
 
 /// What is remembered of the nodes of clusters; cheap to clone.
 #[derive(Clone)]
@@ -71,8 +68,10 @@ struct Reading {
 enum Failure {
     Kubernetes(KubeError),
     Store(StoreError),
-    /// The journal has [`MAX_ENTRIES`].
+    /// The journal has [`room::MAX_ENTRIES`].
     Full,
+    /// The journal has [`room::MAX_SHARE`].
+    ShareUsed,
 }
 
 impl From<KubeError> for Failure {
@@ -106,6 +105,9 @@ impl NodeEvents {
             Err(Failure::Kubernetes(error)) => Some(missing(&ServiceError::from(error).message)),
             Err(Failure::Full) => Some(missing(
                 "The journal has more than 2,000 of the last 24 hours.",
+            )),
+            Err(Failure::ShareUsed) => Some(missing(
+                "Half of the journal are events of nodes, and the rest is left to requests.",
             )),
             Err(Failure::Store(error)) => {
                 tracing::warn!(
@@ -208,7 +210,7 @@ async fn record(store: &Store, key: &JournalKey, api: &Api, now: Timestamp) -> R
         .map(|(id, event)| new_event(id, &event))
         .collect();
     if !new.is_empty() {
-        check_room(store, key, now).await?;
+        room::check(store, key, now).await?;
         journal.append_events(key, &new, now).await?;
     }
     Ok(())
@@ -244,7 +246,7 @@ async fn compare(
             .map(|(index, event)| new_event(format!("nodes/{revision}/{index}"), event))
             .collect();
         if !events.is_empty() {
-            check_room(store, key, now).await?;
+            room::check(store, key, now).await?;
         }
         let is_stored = journal.observe_nodes(key, revision, &text, &events, now);
         if is_stored.await? {
@@ -256,16 +258,6 @@ async fn compare(
 
 fn read(last: &LastObservation) -> Option<ObservedNodes> {
     serde_json::from_str(&last.content).ok()
-}
-
-async fn check_room(store: &Store, key: &JournalKey, now: Timestamp) -> Result<(), Failure> {
-    let since = now.checked_sub(PERIOD).unwrap_or(Timestamp::UNIX_EPOCH);
-    let journal = store.cluster_journal();
-    let count = journal.count_events(key, JournalSource::Kubernetes, since);
-    if count.await? >= MAX_ENTRIES {
-        return Err(Failure::Full);
-    }
-    Ok(())
 }
 
 fn new_event(id: String, event: &NodeEvent) -> NewJournalEvent {

@@ -238,13 +238,18 @@ pub async fn begin(
                 request_id = caller.request_id(),
                 "a change was not sent, because the journal cannot record it"
             );
-            Err(ServiceError::new(
-                UiErrorKind::Unavailable,
-                "The change was not sent: Portico cannot record it in the cluster's journal.",
-            )
-            .next("Try again in a minute."))
+            Err(not_recorded())
         }
     }
+}
+
+/// Returns that a change was not sent, because it cannot be recorded.
+pub(super) fn not_recorded() -> ServiceError {
+    ServiceError::new(
+        UiErrorKind::Unavailable,
+        "The change was not sent: Portico cannot record it in the cluster's journal.",
+    )
+    .next("Try again in a minute.")
 }
 
 /// Records a request that needs no entry before it is sent.

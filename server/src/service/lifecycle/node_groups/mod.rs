@@ -7,4 +7,4 @@ mod tests;
 pub mod waiting;
 
 pub use reading::node_groups;
-pub use request::{change, review, target_of};
+pub use request::{action_of, change, review, target_of};

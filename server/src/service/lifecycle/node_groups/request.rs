@@ -23,14 +23,46 @@ use uuid::Uuid;
 
 const NOTHING_TO_CHANGE: &str = "There is nothing to change: the node group is as it is wanted.";
 
-/// Returns what a change is about, for the journal and the audit log.
+/// Returns the action of the requests of a change, for the journal and the audit log.
+pub fn action_of(change: &NodeGroupChange) -> &'static str {
+    match change {
+        NodeGroupChange::Create(_) => "create_node_group",
+        NodeGroupChange::Resize { .. } => "resize_node_group",
+        NodeGroupChange::Settings { .. } => "change_node_group",
+        NodeGroupChange::Delete { .. } => "delete_node_group",
+    }
+}
+
+/// Returns what a change is about, for the journal and the audit log: the group, and what is wanted of it.
 pub fn target_of(change: &NodeGroupChange) -> String {
     match change {
         NodeGroupChange::Create(new) => format!("{} with {} nodes", new.name, new.nodes),
         NodeGroupChange::Resize { group, nodes, .. } => format!("{group} to {nodes}"),
-        NodeGroupChange::Settings { group, .. } | NodeGroupChange::Delete { group, .. } => {
-            group.clone()
+        NodeGroupChange::Settings {
+            group,
+            min,
+            max,
+            labels,
+            taints,
+        } => {
+            let bound =
+                |name: &str, value: Option<u32>| value.map(|value| format!("{name} {value}"));
+            let labels = labels
+                .iter()
+                .map(|(key, value)| format!("label {key}={value}"));
+            let taints = taints.iter().map(|taint| format!("taint {taint}"));
+            let wanted = bound("minimum", *min)
+                .into_iter()
+                .chain(bound("maximum", *max))
+                .chain(labels)
+                .chain(taints);
+            let wanted: Vec<String> = wanted.collect();
+            match wanted.is_empty() {
+                true => group.clone(),
+                false => format!("{group} to {}", wanted.join(", ")),
+            }
         }
+        NodeGroupChange::Delete { group, .. } => group.clone(),
     }
 }
 

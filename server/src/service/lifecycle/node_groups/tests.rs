@@ -297,4 +297,18 @@ async fn a_review_shows_the_present_size_and_that_it_is_another_one() {
 #[test]
 fn the_journal_names_the_group_and_the_wanted_size() {
     assert_eq!(target_of(&resize("gpu", 3, None)), "gpu to 3");
+    // requests for other settings of the group are told apart
+    let settings = |max: Option<u32>, label: Option<(&str, &str)>| NodeGroupChange::Settings {
+        group: "gpu".to_owned(),
+        min: None,
+        max,
+        labels: label
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into_iter()
+            .collect(),
+        taints: Vec::new(),
+    };
+    let wanted = settings(Some(6), Some(("tier", "web")));
+    assert_eq!(target_of(&wanted), "gpu to maximum 6, label tier=web");
+    assert_eq!(target_of(&settings(None, None)), "gpu");
 }

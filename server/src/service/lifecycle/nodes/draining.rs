@@ -4,16 +4,17 @@
 //! opened later shows it and can continue it. The evictions are those of [`object::drain`]: each request
 //! evicts a few pods, so that a drain runs only while its user is there. After [`TIME_LIMIT`] nothing is
 //! evicted any longer, until the user begins again.
+mod begin;
 mod request;
 #[cfg(test)]
 mod tests;
 
+pub use begin::{DrainBegun, begin_drain};
 pub use request::DrainRequest;
 
 use super::{
-    healing::ensure_healed,
     reading::{Found, find},
-    removal::{chosen, name_of, node_with},
+    removal::{name_of, node_with},
     replacement::is_present,
 };
 use crate::{
@@ -26,7 +27,10 @@ use crate::{
         Services,
         error::ServiceError,
         lifecycle::{
-            access::MagnumAccess, inside::UserApi, journal::timed_requests, own, pods,
+            access::MagnumAccess,
+            inside::UserApi,
+            journal::{RequestContent, timed_requests},
+            own, pods,
             viewer::Viewer,
         },
         object::{self, state_change},
@@ -77,6 +81,11 @@ pub async fn open(
     except: Option<&str>,
 ) -> Result<Option<OpenDrain>, ServiceError> {
     let requests = timed_requests(access, viewer, cluster, DRAIN, except).await?;
+    Ok(open_among(&requests))
+}
+
+/// Returns the drain that was begun and not stopped, of requests of which the newest are first.
+fn open_among(requests: &[(Timestamp, RequestContent)]) -> Option<OpenDrain> {
     let mut sent = requests.iter().filter_map(|(at, request)| {
         let parsed = request.target.parse::<DrainRequest>().ok();
         let open = OpenDrain {
@@ -85,7 +94,7 @@ pub async fn open(
         };
         request.outcome.may_have_effect().then_some(open)
     });
-    Ok(sent.next().filter(|last| !last.request.is_stop))
+    sent.next().filter(|last| !last.request.is_stop)
 }
 
 /// Returns what the drain of a node is about, for the journal, before it is begun.
@@ -107,51 +116,6 @@ pub async fn planned_drain(
         server: server.to_owned(),
         name: name_of(node, server).to_owned(),
     })
-}
-
-/// Begins a drain whose request is recorded: cordons the node, and evicts the first pods.
-///
-/// # Errors
-/// `NotPermitted` for users who may not resize the cluster, and for those whom Kubernetes refuses it; `Conflict`
-/// while another node is being drained; else those of [`super::nodes()`].
-pub async fn begin_drain(
-    services: &Services,
-    clusters: &ClusterSnapshot,
-    caller: &Caller,
-    cluster: Uuid,
-    wanted: &DrainRequest,
-    options: DrainOptions,
-) -> Result<(), ServiceError> {
-    let access = services.magnum()?;
-    let viewer = access.viewer(caller).await?;
-    let found = find(&access.clients, &viewer, cluster).await?;
-    let creator = found.target.cluster.user_id.as_deref();
-    if let Some(refusal) = viewer.refusal(Call::ResizeCluster, creator) {
-        return Err(ServiceError::not_permitted(refusal));
-    }
-    let own_request = Some(caller.request_id());
-    let other = open(access, &viewer, cluster, own_request).await?;
-    if let Some(other) = other.filter(|other| is_other(&found, other, wanted)) {
-        return Err(ServiceError::conflict(format!(
-            "The node {} is being drained. Finish or stop that first.",
-            other.request.name
-        )));
-    }
-    let node = node_with(&found, &wanted.server).map_err(ServiceError::invalid)?;
-    let (api, _) = services.api_among(clusters, caller, cluster).await?;
-    let node = chosen(node, &wanted.server);
-    ensure_healed(&api, &found.target.cluster, &node).await?;
-    let begun = step(caller, &api, &node, options).await;
-    begun.map(|_| ()).map_err(|error| {
-        let hint = "If it is cordoned now, uncordon it on its page in Kubernetes.";
-        let message = format!("{} {hint}", error.message);
-        ServiceError { message, ..error }
-    })
-}
-
-/// Returns whether another node than the wanted one is being drained.
-fn is_other(found: &Found, open: &OpenDrain, wanted: &DrainRequest) -> bool {
-    open.request.server != wanted.server && is_present(found, &open.request.server)
 }
 
 /// Evicts some more pods of the node on a server, if it is being drained and the time is not over, and returns

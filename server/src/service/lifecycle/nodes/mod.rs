@@ -11,7 +11,8 @@ mod replacing;
 mod tests;
 
 pub use draining::{
-    DRAIN, DrainRequest, begin_drain, continue_drain, planned_drain, running_drain, stop_drain,
+    DRAIN, DrainBegun, DrainRequest, begin_drain, continue_drain, planned_drain, running_drain,
+    stop_drain,
 };
 pub use in_place::{planned_in_place, planned_refill, refill, start_in_place};
 pub use reading::{in_group, nodes};

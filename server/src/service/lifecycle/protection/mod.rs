@@ -183,6 +183,7 @@ fn view(
         let error = no_store();
         (!has_store).then_some(error.message)
     };
+    let delete_refusal = refusal(found, viewer);
     DeleteProtection {
         cluster_name: found.name.clone(),
         protected: protection.map(|protection| Protected {
@@ -195,7 +196,8 @@ fn view(
             .to_owned(),
         }),
         note: NOTE.to_owned(),
-        refusal: refusal(found, viewer).or_else(without_store),
+        refusal: delete_refusal.clone().or_else(without_store),
+        delete_refusal,
     }
 }
 

@@ -65,6 +65,7 @@ async fn only_users_who_may_delete_change_a_protection_and_others_see_it() {
     let shown = view(&found, protection, &bob, true);
     assert_eq!(shown.protected.unwrap().by, "another user of the project");
     assert!(shown.refusal.unwrap().contains("role member"));
+    assert!(shown.delete_refusal.unwrap().contains("cluster:delete"));
 }
 
 #[tokio::test]
@@ -87,4 +88,6 @@ async fn without_a_sql_database_nothing_is_protected_and_the_reason_is_given() {
     let found = serde_json::from_value(cluster("shop", "CREATE_COMPLETE")).unwrap();
     let shown = view(&found, None, &ada, false);
     assert!(shown.refusal.unwrap().contains("Redis"));
+    // the store does not decide whether Magnum deletes it
+    assert_eq!(shown.delete_refusal, None);
 }

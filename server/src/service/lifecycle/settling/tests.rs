@@ -1,7 +1,7 @@
 //! The way out of a failed change, with Magnum inside of the test.
 use super::{read, send, view};
 use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, cluster};
-use portico_domain::panel::lifecycle::{ChangeOutcome, FailureAction, Settlement};
+use portico_domain::panel::lifecycle::{ChangeOutcome, FailureAction, SettledSize, Settlement};
 use serde_json::{Value, json};
 
 /// Magnum with a cluster of three workers that accepts changes.
@@ -19,6 +19,14 @@ async fn magnum(status: &str) -> ChangingMagnum {
     .await
 }
 
+/// What the page has shown of the cluster.
+fn reviewed(nodes: u32) -> SettledSize {
+    SettledSize {
+        group: "default-worker".to_owned(),
+        nodes,
+    }
+}
+
 async fn shown(magnum: &ChangingMagnum, user: &str, roles: &[&str]) -> Settlement {
     let viewer = magnum.viewer(user, roles);
     let target = read(&magnum.clients, &viewer, CLUSTER).await;
@@ -33,6 +41,8 @@ async fn case_35_a_failed_change_is_settled_with_the_size_that_magnum_has() {
     let failure = page.failure.unwrap();
     let steps: Vec<_> = failure.next_steps.iter().map(|step| step.action).collect();
     assert!(steps.contains(&FailureAction::Settle), "{steps:?}");
+    let size = page.size.unwrap();
+    assert_eq!(size, reviewed(3));
     let request = page.request.unwrap();
     assert!(request.contains("/actions/resize"), "{request}");
     assert!(request.contains("\"node_count\": 3"), "{request}");
@@ -42,7 +52,7 @@ async fn case_35_a_failed_change_is_settled_with_the_size_that_magnum_has() {
             .any(|text| text.contains("UPDATE_COMPLETE"))
     );
     let ada = magnum.viewer("ada", &["member", "reader"]);
-    let sent = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    let sent = send(&magnum.clients, &ada, CLUSTER, &size).await.unwrap();
     assert_eq!(sent.outcome, ChangeOutcome::Accepted);
     assert!(sent.accepted.is_some());
     let changes = magnum.changes();
@@ -54,7 +64,7 @@ async fn case_35_a_failed_change_is_settled_with_the_size_that_magnum_has() {
     assert_eq!(changes[0].body["node_count"], 3);
     assert_ne!(changes[0].body["nodegroup"], Value::Null);
     // while it runs, a second request is not sent
-    let again = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    let again = send(&magnum.clients, &ada, CLUSTER, &size).await.unwrap();
     assert!(matches!(again.outcome, ChangeOutcome::Refused { .. }));
     assert_eq!(magnum.changes().len(), 1);
 }
@@ -75,8 +85,38 @@ async fn nothing_is_sent_for_other_states_or_without_the_role() {
         let refusal = page.refusal.unwrap();
         assert!(refusal.contains(reason), "{status}: {refusal}");
         let ada = magnum.viewer("ada", roles);
-        let sent = send(&magnum.clients, &ada, CLUSTER).await.unwrap();
+        let sent = send(&magnum.clients, &ada, CLUSTER, &reviewed(3))
+            .await
+            .unwrap();
         assert!(matches!(sent.outcome, ChangeOutcome::Refused { .. }));
         assert!(magnum.changes().is_empty(), "{status}");
     }
+}
+
+#[tokio::test]
+async fn another_size_or_group_than_the_reviewed_one_is_not_requested() {
+    let magnum = magnum("UPDATE_FAILED").await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let other = SettledSize {
+        group: "gpu".to_owned(),
+        nodes: 3,
+    };
+    for outdated in [reviewed(2), other] {
+        let sent = send(&magnum.clients, &ada, CLUSTER, &outdated).await;
+        let ChangeOutcome::Refused {
+            reason, next_step, ..
+        } = sent.unwrap().outcome
+        else {
+            panic!("it is refused");
+        };
+        assert!(
+            reason.contains("3 nodes for default-worker now"),
+            "{reason}"
+        );
+        assert!(next_step.unwrap().contains("present state"));
+    }
+    assert!(magnum.changes().is_empty());
+    // control case
+    let sent = send(&magnum.clients, &ada, CLUSTER, &reviewed(3)).await;
+    assert_eq!(sent.unwrap().outcome, ChangeOutcome::Accepted);
 }

@@ -1,5 +1,5 @@
 //! Nodes of clusters.
-use super::outcomes::{accepted, change, of_change, outcome_of_change};
+use super::outcomes::{accepted, change, of_change, of_drain, outcome_of_change};
 use crate::{
     caller::audit,
     service::{
@@ -87,8 +87,13 @@ impl NodeOperations for PanelService {
             reason: Some(&reason),
         };
         let work = lifecycle::begin_drain(services, clusters, caller, cluster, &wanted, options);
-        let answer = self.journalled(entry, work, accepted).await;
-        self.audited(action, cluster, &target, answer)
+        let (begun, failure) = match self.journalled(entry, work, of_drain).await {
+            Ok(begun) => (Ok(()), begun.failure),
+            Err(error) => (Err(error), None),
+        };
+        self.audited(action, cluster, &target, begun)?;
+        // it is open, and the page shows why the first pods stay
+        failure.map_or(Ok(()), |error| self.ui(Err(error)))
     }
 
     async fn continue_node_drain(

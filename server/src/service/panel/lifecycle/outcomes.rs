@@ -3,7 +3,7 @@ use crate::{
     caller::audit::Outcome,
     service::{
         error::ServiceError,
-        lifecycle::{self, Change, RequestOutcome},
+        lifecycle::{self, Change, DrainBegun, RequestOutcome},
         panel::PanelService,
     },
 };
@@ -25,6 +25,8 @@ impl PanelService {
             // it is refused, which the audit log has; a reader must not fill a journal
             return work.await;
         }
+        // a member must not begin journals of clusters that do not exist
+        lifecycle::ensure_exists(&self.services, &self.caller, change.cluster).await?;
         let begun = lifecycle::begin(&self.services, &self.caller, change).await?;
         let answer = work.await;
         if let Some(begun) = begun {
@@ -78,6 +80,13 @@ pub(super) fn of_change(outcome: &ChangeOutcome) -> (RequestOutcome, Option<Stri
     }
 }
 
+/// Returns the outcome of a drain that has begun: it is open even if its first evictions have failed.
+pub(super) fn of_drain(begun: &DrainBegun) -> (RequestOutcome, Option<String>) {
+    let failure = begun.failure.as_ref();
+    let text = failure.map(|error| error.message.clone());
+    (RequestOutcome::Accepted, text)
+}
+
 pub(super) fn of_deletion(outcome: &DeletionOutcome) -> (RequestOutcome, Option<String>) {
     match outcome {
         DeletionOutcome::Accepted(_) => (RequestOutcome::Accepted, None),
@@ -127,6 +136,17 @@ pub(super) fn outcome_of(error: &ServiceError) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_drain_whose_first_evictions_have_failed_is_open_with_the_reason() {
+        let failed = ServiceError::new(UiErrorKind::Unavailable, "It does not answer.");
+        let begun = DrainBegun {
+            failure: Some(failed),
+        };
+        let (outcome, text) = of_drain(&begun);
+        assert!(outcome.may_have_effect());
+        assert_eq!(text.as_deref(), Some("It does not answer."));
+    }
 
     #[test]
     fn a_lost_response_is_recorded_as_an_unknown_outcome() {

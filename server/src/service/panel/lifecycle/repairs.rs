@@ -14,7 +14,7 @@ use app::{
 };
 use async_trait::async_trait;
 use portico_domain::panel::lifecycle::{
-    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, Settlement,
+    ChangeOutcome, ChangeQueue, NodeGroupChange, Ownership, SettledSize, Settlement,
 };
 use uuid::Uuid;
 
@@ -29,6 +29,7 @@ impl ClusterRepairs for PanelService {
     async fn settle_cluster(
         &self,
         cluster: Uuid,
+        reviewed: SettledSize,
         reason: String,
     ) -> Result<ChangeOutcome, UiError> {
         let entry = Change {
@@ -37,7 +38,7 @@ impl ClusterRepairs for PanelService {
             target: "",
             reason: Some(&reason),
         };
-        let work = lifecycle::settle(&self.services, &self.caller, cluster);
+        let work = lifecycle::settle(&self.services, &self.caller, cluster, &reviewed);
         self.repaired(entry, "", work).await
     }
 

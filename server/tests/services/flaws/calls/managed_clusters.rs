@@ -124,7 +124,8 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         unavailable(reads("/api/managed_clusters/settlement", one.clone())),
         changes(
             "/api/managed_clusters/settle",
-            json!({ "cluster": cluster, "reason": "" }),
+            json!({ "cluster": cluster, "reason": "",
+                "reviewed": { "group": "default-worker", "nodes": 1 } }),
         ),
         unavailable(reads("/api/managed_clusters/change_queue", one.clone())),
         changes(

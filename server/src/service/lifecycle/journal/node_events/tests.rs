@@ -1,4 +1,5 @@
 use super::reading::of_list;
+use super::room::{MAX_ENTRIES, MAX_SHARE};
 use super::*;
 use portico_lifecycle::journal::NodeChange;
 use portico_store::KeyRing;
@@ -102,15 +103,45 @@ async fn the_time_before_a_change_is_that_of_the_last_look() {
     assert_eq!((left.since, left.at), (Some(at(300)), at(310)));
 }
 
+/// Returns so many events of a node.
+fn many(count: u32) -> Vec<NewJournalEvent> {
+    let event = NodeEvent::reported(at(0), "n1", true, "Rebooted", "", "kubelet");
+    (0..count)
+        .map(|number| new_event(number.to_string(), &event))
+        .collect()
+}
+
+#[tokio::test]
+async fn events_of_nodes_take_half_of_a_journal_at_most_and_one_entry_states_it() {
+    let written = Written::new().await;
+    let journal = written.store.cluster_journal();
+    let request = NewJournalEntry {
+        source: JournalSource::Request,
+        content: "{}".to_owned(),
+    };
+    journal.append(&written.key, &request, at(0)).await.unwrap();
+    journal
+        .append_events(&written.key, &many(MAX_SHARE), at(0))
+        .await
+        .unwrap();
+    let nodes = list(&[node("n1", "True", "v1.31.0")]);
+    // on another day, as often as the nodes are looked at
+    for second in [0, 10, 20] {
+        let now = at(48 * 3600 + second);
+        let refused = compare(&written.store, &written.key, nodes.clone(), now).await;
+        assert!(matches!(refused, Err(Failure::ShareUsed)));
+    }
+    let entries = journal.list(&written.key, None, 2).await.unwrap();
+    let newest: NodeEvent = serde_json::from_str(&entries[0].content).unwrap();
+    assert_eq!(newest.change, NodeChange::Stopped);
+    assert_eq!(entries[0].sequence, i64::from(MAX_SHARE) + 2);
+    assert!(entries[0].follows(&written.key, &entries[1].hash));
+}
+
 #[tokio::test]
 async fn a_journal_with_too_many_events_of_nodes_gets_no_more() {
     let written = Written::new().await;
-    let many: Vec<NewJournalEvent> = (0..MAX_ENTRIES)
-        .map(|number| {
-            let event = NodeEvent::reported(at(0), "n1", true, "Rebooted", "", "kubelet");
-            new_event(number.to_string(), &event)
-        })
-        .collect();
+    let many = many(MAX_ENTRIES);
     let journal = written.store.cluster_journal();
     journal
         .append_events(&written.key, &many, at(0))

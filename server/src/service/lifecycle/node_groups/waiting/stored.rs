@@ -1,4 +1,5 @@
 //! Changes that wait, as they are stored in the cluster's journal: any tab and any replica can continue them.
+use super::super::request::action_of;
 use crate::service::lifecycle::journal::RequestContent;
 use portico_domain::panel::lifecycle::NodeGroupChange;
 use portico_store::{JournalEntry, JournalSource};
@@ -12,13 +13,6 @@ pub const REST: &str = "plan_node_group_change";
 pub const QUEUE: &str = "queue_node_group_change";
 /// The action with which a user does not continue a change.
 pub const DISCARD: &str = "discard_node_group_change";
-/// The actions of the requests of changes.
-const REQUESTS: [&str; 4] = [
-    "create_node_group",
-    "resize_node_group",
-    "change_node_group",
-    "delete_node_group",
-];
 
 /// A change that waits: a request of the journal that sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,10 +35,11 @@ impl Stored {
 
 /// Returns the change that waits, of entries of which the newest are first.
 ///
-/// One is complete when as many requests for its group have been accepted since as were left; a later one
-/// of the same group replaces it.
+/// One is complete when as many of its requests have been accepted since as were left: those with its action for
+/// the same end. Another request for its group does not complete it. A later one of the same group replaces it.
 pub fn open(entries: &[JournalEntry]) -> Option<Stored> {
-    let mut sent: BTreeMap<String, usize> = BTreeMap::new();
+    // by action and target
+    let mut sent: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut closed: BTreeSet<String> = BTreeSet::new();
     // a request has an entry before it is sent and one with its outcome
     let mut seen: BTreeSet<String> = BTreeSet::new();
@@ -53,27 +48,27 @@ pub fn open(entries: &[JournalEntry]) -> Option<Stored> {
         let Ok(request) = serde_json::from_str::<RequestContent>(&entry.content) else {
             continue;
         };
-        let group = group(&request).to_owned();
         match request.action.as_str() {
             REST | QUEUE => {
                 let Ok(stored) = serde_json::from_str::<Stored>(&entry.content) else {
                     continue;
                 };
-                let accepted = sent.get(&group).copied().unwrap_or_default();
-                if closed.insert(group) && accepted < stored.steps {
+                let own = (action_of(&stored.change).to_owned(), request.target.clone());
+                let accepted = sent.get(&own).copied().unwrap_or_default();
+                if closed.insert(group(&request).to_owned()) && accepted < stored.steps {
                     return Some(stored);
                 }
             }
             DISCARD => {
-                closed.insert(group);
+                closed.insert(group(&request).to_owned());
             }
-            action if REQUESTS.contains(&action) => {
+            _ => {
                 let is_last = request.request_id.is_none_or(|id| seen.insert(id));
                 if is_last && request.outcome.may_have_effect() {
-                    *sent.entry(group).or_default() += 1;
+                    let own = (request.action, request.target);
+                    *sent.entry(own).or_default() += 1;
                 }
             }
-            _ => {}
         }
     }
     None

@@ -60,6 +60,12 @@ fn sent(id: &str, group: &str, outcome: RequestOutcome) -> JournalEntry {
     entry(JournalSource::Request, &content)
 }
 
+/// The same, of a change with another action or end.
+fn other(action: &str, target: &str) -> JournalEntry {
+    let content = request(action, target, Some("r9"), RequestOutcome::Accepted);
+    entry(JournalSource::Request, &content)
+}
+
 fn waits(action: &str, group: &str, steps: usize) -> JournalEntry {
     let target = format!("{group} to 5");
     let content = Stored {
@@ -99,6 +105,23 @@ fn a_change_waits_until_as_many_requests_were_accepted_as_were_left() {
     // a request for another group is another change
     let other = vec![waits(QUEUE, "gpu", 1), sent("r3", "other", Accepted)];
     assert_eq!(open_group(other), gpu);
+}
+
+#[test]
+fn another_accepted_request_for_the_group_does_not_complete_a_change() {
+    let gpu = Some("gpu".to_owned());
+    for (action, target) in [
+        ("resize_node_group", "gpu to 3"),
+        ("change_node_group", "gpu to maximum 6"),
+        ("delete_node_group", "gpu"),
+        ("resize_node_group", "gpu-2 to 5"),
+    ] {
+        let entries = vec![waits(QUEUE, "gpu", 1), other(action, target)];
+        assert_eq!(open_group(entries), gpu, "{action} {target}");
+    }
+    // control case: its own
+    let own = other("resize_node_group", "gpu to 5");
+    assert_eq!(open_group(vec![waits(QUEUE, "gpu", 1), own]), None);
 }
 
 #[test]

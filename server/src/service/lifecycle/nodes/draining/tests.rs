@@ -1,4 +1,5 @@
-use super::{DrainRequest, OpenDrain, view};
+use super::{DRAIN, DrainRequest, OpenDrain, open_among, view};
+use crate::service::lifecycle::journal::{RequestContent, RequestOutcome};
 use jiff::{SignedDuration, Timestamp};
 use portico_domain::panel::{
     DrainPod, DrainProgress, DrainState,
@@ -93,4 +94,36 @@ fn a_drain_of_which_nothing_can_be_read_is_not_known() {
     let unknown = view(&open, &reason, &[], Timestamp::UNIX_EPOCH);
     assert_eq!(unknown.stage, NodeDrainStage::Unknown);
     assert!(unknown.text.ends_with("cannot be reached."));
+}
+
+#[test]
+fn a_drain_is_open_from_its_beginning_until_it_is_stopped() {
+    let of = |request: &DrainRequest, outcome: RequestOutcome| {
+        let content = RequestContent {
+            action: DRAIN.to_owned(),
+            target: request.to_string(),
+            user_id: "ada".to_owned(),
+            user_name: "ada".to_owned(),
+            request_id: None,
+            reason: None,
+            outcome,
+            // why the first evictions have failed
+            answer: Some("The API server does not answer.".to_owned()),
+        };
+        (Timestamp::UNIX_EPOCH, content)
+    };
+    for (outcome, is_open) in [
+        (RequestOutcome::Accepted, true),
+        (RequestOutcome::Unknown, true),
+        (RequestOutcome::Failed, false),
+        (RequestOutcome::Refused, false),
+    ] {
+        let begun = [of(&request(), outcome)];
+        assert_eq!(open_among(&begun).is_some(), is_open, "{outcome:?}");
+    }
+    let stopped = [
+        of(&request().stopped(), RequestOutcome::Accepted),
+        of(&request(), RequestOutcome::Accepted),
+    ];
+    assert_eq!(open_among(&stopped), None);
 }
