@@ -23,6 +23,7 @@ export async function createCluster(
   const form = { name, template: from, keypair: "ops", labels: { sim_seconds: "1", ...labels }, groups: [{ name: "default-worker", count: 1 }] };
   const answer = await api.post("/api/managed_clusters/create", { form, attempt: randomUUID() });
   expect(answer.status, answer.body).toBe(200);
+  expect(answer.body).toContain('"accepted"');
   const cluster = (JSON.parse(answer.body) as { accepted: { cluster: string } }).accepted.cluster;
   await page.goto(clustersPage(tenant, cluster));
   await expect(title(page)).toHaveText(name);

@@ -72,7 +72,8 @@ test("need_cluster a cluster is changed, upgraded and explained by its journal",
   await removal.getByRole("button", { name: "Remove the node" }).click();
   await expect(card).toHaveCount(0, { timeout: 60_000 });
 
-  // an upgrade
+  // an upgrade, which Magnum refuses while the removal runs
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
   await page.goto(viewOf(cluster, "upgrade"));
   await main(page).getByLabel("Upgrade to").selectOption({ label: "kubernetes-1.32 (v1.32.1)" });
   await expect(part(page, "effect")).toContainText("v1.32.1");

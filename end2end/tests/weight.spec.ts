@@ -26,15 +26,15 @@ const gates: Record<string, Gate> = {
   namespaces: { kilobytes: 704, requests: 38 },
   kinds: { kilobytes: 704, requests: 38 },
   create: { kilobytes: 693, requests: 41 },
-  list: { kilobytes: 708, requests: 38 },
+  list: { kilobytes: 708, requests: 40 },
   object: { kilobytes: 567, requests: 40 },
   cluster_object: { kilobytes: 567, requests: 40 },
-  access: { kilobytes: 550, requests: 40 },
-  authentication: { kilobytes: 548, requests: 40 },
+  access: { kilobytes: 578, requests: 40 },
+  authentication: { kilobytes: 575, requests: 40 },
   app: { kilobytes: 699, requests: 38 },
   // with the code of the pages of administration, not with that of a cluster's pages
   managed_clusters: { kilobytes: 640, requests: 40 },
-  managed_cluster: { kilobytes: 745, requests: 40 },
+  managed_cluster: { kilobytes: 786, requests: 40 },
 };
 
 async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {

@@ -281,6 +281,23 @@ async fn attack_124_a_reader_does_not_fill_the_journal() {
     .await;
 }
 
+/// Returns what was read without what changes by itself: Magnum measures the health of a cluster again and again.
+fn settled(text: &str) -> Value {
+    let mut read: Value = serde_json::from_str(text).unwrap();
+    let clusters = match read.as_array_mut() {
+        Some(all) => all.iter_mut().collect(),
+        None => vec![&mut read],
+    };
+    for cluster in clusters {
+        for changing in ["health_status", "health_status_reason", "updated_at"] {
+            if let Some(fields) = cluster.as_object_mut() {
+                fields.remove(changing);
+            }
+        }
+    }
+    read
+}
+
 #[tokio::test]
 async fn the_reads_of_a_session_are_those_of_direct_access() {
     Tenant::run(|tenant| async move {
@@ -298,7 +315,7 @@ async fn the_reads_of_a_session_are_those_of_direct_access() {
             let direct = tenant.cluster(&words).await;
             let through = cluster(&person, &words).await;
             assert_eq!(through.code, 0, "{words:?}: {}", through.err);
-            assert_eq!(through.out, direct.out, "{words:?}");
+            assert_eq!(settled(&through.out), settled(&direct.out), "{words:?}");
         }
         let unknown = cluster(&person, &["show", "nothing"]).await;
         assert_eq!(unknown.code, 3, "{}", unknown.err);

@@ -20,6 +20,7 @@ use moka::future::Cache;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::{driver::Family, progress::Followed, version::VersionChange};
 use portico_openstack::rest::Error;
+use state::{MAX_AGE, MAX_AGE_OPENED};
 use std::{sync::Arc, time::Duration};
 use uuid::Uuid;
 
@@ -102,8 +103,26 @@ impl Feeds {
     /// Not found if the project has no such cluster; Magnum's refusal; that Magnum cannot be asked, if
     /// nothing is known that the viewer may see.
     pub async fn look(&self, viewer: &Viewer, cluster: Uuid) -> Result<View, Error> {
+        self.look_within(viewer, cluster, MAX_AGE).await
+    }
+
+    /// Does the same for a page that is opened: an answer older than a few seconds is read again, so that
+    /// the page has what another client has begun meanwhile.
+    ///
+    /// # Errors
+    /// As [`Self::look`].
+    pub async fn look_anew(&self, viewer: &Viewer, cluster: Uuid) -> Result<View, Error> {
+        self.look_within(viewer, cluster, MAX_AGE_OPENED).await
+    }
+
+    async fn look_within(
+        &self,
+        viewer: &Viewer,
+        cluster: Uuid,
+        max_age: u32,
+    ) -> Result<View, Error> {
         let feed = self.feed(viewer, cluster).await;
-        feed.join(viewer).await?;
+        feed.join(viewer, max_age).await?;
         feed.follow();
         feed.view().ok_or_else(feed::not_found)
     }

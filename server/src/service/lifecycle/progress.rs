@@ -47,7 +47,10 @@ pub async fn progress(
 ) -> Result<ProgressUpdate, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let looked = access.feeds.look(&viewer, cluster).await;
+    let looked = match version {
+        None => access.feeds.look_anew(&viewer, cluster).await,
+        Some(_) => access.feeds.look(&viewer, cluster).await,
+    };
     let view = looked.map_err(|error| {
         if error.is_not_found() {
             no_such_cluster()

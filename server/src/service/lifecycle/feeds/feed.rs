@@ -65,16 +65,17 @@ impl Feed {
         }
     }
 
-    /// Makes a user a viewer, after Magnum has recently confirmed that the user may see the cluster.
+    /// Makes a user a viewer, after Magnum has recently confirmed that the user may see the cluster. What was
+    /// read before more than `max_age` seconds is read again.
     ///
     /// # Errors
     /// As [`super::Feeds::look`].
-    pub async fn join(&self, viewer: &Viewer) -> Result<(), Error> {
+    pub async fn join(&self, viewer: &Viewer, max_age: u32) -> Result<(), Error> {
         let (key, second) = (viewer.key(), self.shared.second);
-        if self.state.lock().needs_read(&key, second) {
+        if self.state.lock().needs_read(&key, second, max_age) {
             let _reading = self.reading.lock().await;
             // another request of the same user may have waited before
-            let is_needed = self.state.lock().needs_read(&key, second);
+            let is_needed = self.state.lock().needs_read(&key, second, max_age);
             if is_needed {
                 let read = self.read(&viewer.token).await;
                 self.admit(viewer, key, read)?;

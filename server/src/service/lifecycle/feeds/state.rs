@@ -29,7 +29,9 @@ const CONFIRMED: u32 = 60;
 /// The same while Magnum cannot be asked.
 const CONFIRMED_IN_OUTAGE: u32 = 900;
 /// Age from which a viewer does not get the last answer, but waits for a new one.
-const MAX_AGE: u32 = 20;
+pub const MAX_AGE: u32 = 20;
+/// The same for a page that is opened.
+pub const MAX_AGE_OPENED: u32 = 3;
 /// How long node groups are used again while the cluster changes nothing of its record.
 const GROUPS_AGE: u32 = 10;
 /// The same while nothing runs: only a group of which Magnum does not report a change is read later.
@@ -106,7 +108,7 @@ pub(super) struct State {
 
 impl State {
     /// Returns whether Magnum must be asked with the viewer's token before the viewer gets anything.
-    pub fn needs_read(&self, viewer: &str, second: Duration) -> bool {
+    pub fn needs_read(&self, viewer: &str, second: Duration, max_age: u32) -> bool {
         let limit = match self.outage {
             Some(_) => CONFIRMED_IN_OUTAGE,
             None => CONFIRMED,
@@ -115,7 +117,7 @@ impl State {
             && !self.is_gone
             && self
                 .read
-                .is_none_or(|read| read.elapsed() > second * MAX_AGE);
+                .is_none_or(|read| read.elapsed() > second * max_age);
         is_old || !self.is_confirmed(viewer, second * limit)
     }
 
