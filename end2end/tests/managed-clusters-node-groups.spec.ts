@@ -15,7 +15,8 @@ let tenant: Tenant;
 test.beforeAll(async () => {
   tenant = await createTenant();
   // its clusters stay until the end
-  await setQuota(tenant, "cores", 1_000);
+  for (const name of ["cores", "instances"]) await setQuota(tenant, name, 1_000);
+  await setQuota(tenant, "ram", 10_000_000);
 });
 test.afterAll(() => removeTenant(tenant));
 
