@@ -5,7 +5,7 @@ import { createCluster, isAccessible, main, progress, title, waitForStatus } fro
 import { PanelApi } from "../support/panel-api";
 import { signedIn, signIn } from "../support/sign-in";
 import { setQuota, usedQuota } from "../support/stand-in";
-import { clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
+import { clustersOf, clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 
 // only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
@@ -14,9 +14,11 @@ test.skip(!hasMagnum, "the stack has no Magnum");
 let tenant: Tenant;
 test.beforeAll(async () => {
   tenant = await createTenant();
-  // its clusters stay until the end
-  for (const name of ["cores", "instances"]) await setQuota(tenant, name, 1_000);
-  await setQuota(tenant, "ram", 10_000_000);
+});
+// the quotas of the project are those of a small one
+test.afterEach(async () => {
+  for (const { uuid } of await clustersOf(tenant)) await magnum(tenant, "DELETE", `/clusters/${uuid}`);
+  await expect.poll(async () => (await clustersOf(tenant)).length, { timeout: 60_000 }).toBe(0);
 });
 test.afterAll(() => removeTenant(tenant));
 
