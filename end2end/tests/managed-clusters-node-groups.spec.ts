@@ -51,7 +51,7 @@ test("a node group is added, resized beyond its maximum and deleted, and the jou
   await isAccessible(page);
 
   await main(page).getByRole("button", { name: "Add a node group" }).click();
-  // below the table: the keyboard goes on in the form, and returns to the table
+  // the form is below the table: it takes the keyboard focus, and the table gets it back
   await expect(part(page, "change").getByRole("heading", { name: "New node group" })).toBeFocused();
   await part(page, "change").getByRole("button", { name: "Cancel" }).click();
   await expect(main(page).getByRole("region", { name: "Node groups" })).toBeFocused();

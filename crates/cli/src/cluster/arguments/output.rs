@@ -78,11 +78,11 @@ impl TypedValueParser for OutputParser {
 fn parse(text: &str) -> Result<ClusterOutput, String> {
     if let Some(path) = text.strip_prefix("jsonpath=") {
         expression::check_json_path(path)?;
-        return Ok(ClusterOutput::JsonPath(kept(path)));
+        return Ok(ClusterOutput::JsonPath(leaked(path)));
     }
     if let Some(template) = text.strip_prefix("template=") {
         expression::check_template(template)?;
-        return Ok(ClusterOutput::Template(kept(template)));
+        return Ok(ClusterOutput::Template(leaked(template)));
     }
     Ok(match text {
         "table" => ClusterOutput::Table,
@@ -134,7 +134,7 @@ fn parse_export(text: &str) -> Result<ClusterOutput, String> {
 }
 
 /// Returns a text that lives as long as the program: the command line is read once.
-fn kept(text: &str) -> &'static str {
+fn leaked(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 

@@ -181,7 +181,7 @@ async fn enrol(
                 (reason, Duration::from_secs(seconds.into()))
             }
             Ok(outcome) => return Ok(outcome),
-            // a run takes up to two minutes, and goes on without its request
+            // a run takes up to two minutes, and continues after its request has ended
             Err(error) if error.is_outage() => (error.to_string(), PAUSE),
             Err(error) => return Err(error.into()),
         };

@@ -66,7 +66,7 @@ async fn nodes_are_listed_with_group_and_server() {
                "status": "ACTIVE", "task_state": null, "kubernetes_status": null,
                "kubelet_version": null, "joined_at": null})
     );
-    // this machine has no access to the cluster, which only readers are told
+    // this machine has no access to the cluster; only a reading command states that
     let text = "Readiness, versions and ages were not checked";
     assert!(!ran.err.contains(text), "{}", ran.err);
     // the control plane's server was not recognised

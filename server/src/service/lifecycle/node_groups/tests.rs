@@ -297,7 +297,7 @@ async fn a_review_shows_the_present_size_and_that_it_is_another_one() {
 #[test]
 fn the_journal_names_the_group_and_the_wanted_size() {
     assert_eq!(target_of(&resize("gpu", 3, None)), "gpu to 3");
-    // requests for other settings of the group are told apart
+    // requests for other settings of the group are distinguished
     let settings = |max: Option<u32>, label: Option<(&str, &str)>| NodeGroupChange::Settings {
         group: "gpu".to_owned(),
         min: None,
