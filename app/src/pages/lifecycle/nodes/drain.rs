@@ -1,6 +1,9 @@
 //! The drain of a node: how far it is, and what the user may do. The page continues a drain while it is open;
 //! one that was begun in another tab waits for the user.
-use super::state::{Chosen, NodesState, Verb};
+use super::{
+    chosen::{Chosen, Verb},
+    state::NodesState,
+};
 use crate::{
     components::InlineError,
     context::use_session,

@@ -1,6 +1,7 @@
 //! The form that removes or replaces a node, with its review.
 use super::{
-    state::{Chosen, NodesState, Verb},
+    chosen::{Chosen, Verb},
+    state::NodesState,
     table::in_kubernetes,
 };
 use crate::{

@@ -1,5 +1,6 @@
 //! The nodes of a cluster: their servers, what Kubernetes reports about them, and the removal and the
 //! replacement of one.
+mod chosen;
 mod drain;
 mod form;
 mod loss;

@@ -1,6 +1,9 @@
 //! How far the replacement of a node is. The page only shows what the server finds out, so that it continues
 //! wherever it is opened.
-use super::state::{Chosen, NodesState, Verb};
+use super::{
+    chosen::{Chosen, Verb},
+    state::NodesState,
+};
 use crate::{
     components::InlineError,
     ui::{Button, ButtonKind, Card, Status, Tone},

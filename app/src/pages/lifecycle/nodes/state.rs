@@ -1,5 +1,6 @@
 //! The state of the page: the nodes, the filter, and the node that is to be removed or replaced, with the
 //! review.
+use super::chosen::{Chosen, Verb};
 use crate::{
     api::cluster_nodes::{
         add_replacing_node, begin_node_drain, continue_node_drain, get_cluster_nodes, remove_node,
@@ -20,39 +21,6 @@ use uuid::Uuid;
 
 /// Pause between two requests for evictions.
 const DRAIN_INTERVAL: Duration = Duration::from_secs(3);
-
-/// What is done with a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verb {
-    Remove,
-    /// Adds another node first; the removal is confirmed later.
-    Replace,
-    /// Removes the node first; the new one is added later.
-    ReplaceInPlace,
-}
-
-impl Verb {
-    /// Returns the name of the form's part of the page.
-    pub fn part(self) -> &'static str {
-        match self {
-            Self::Remove => "removal",
-            Self::Replace => "replacing",
-            Self::ReplaceInPlace => "replacing-in-place",
-        }
-    }
-}
-
-/// The node that is to be removed or replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chosen {
-    pub verb: Verb,
-    /// The ID of its server.
-    pub server: String,
-    /// What is typed to confirm.
-    pub name: String,
-    /// Whether Kubernetes has a node of this name, which can be drained.
-    pub can_be_drained: bool,
-}
 
 /// `Copy`.
 #[derive(Clone, Copy)]

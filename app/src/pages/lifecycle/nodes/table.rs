@@ -1,5 +1,8 @@
 //! The table of nodes with its filter.
-use super::state::{Chosen, NodesState, Verb};
+use super::{
+    chosen::{Chosen, Verb},
+    state::NodesState,
+};
 use crate::{
     components::Age,
     context::use_session,
