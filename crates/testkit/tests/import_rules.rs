@@ -9,20 +9,25 @@ use std::{collections::BTreeMap, process::Command};
 /// What each package of ours may depend on, of ours.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-domain", &[]),
+    ("portico-clock", &[]),
     ("portico-lifecycle", &[]),
-    ("portico-runtime", &[]),
+    ("portico-runtime", &["portico-clock"]),
     ("portico-transport", &[]),
     ("portico-assertion", &["portico-domain"]),
     (
         "portico-openstack",
-        &["portico-domain", "portico-transport"],
+        &["portico-clock", "portico-domain", "portico-transport"],
     ),
-    ("portico-oidc", &[]),
-    ("portico-store", &["portico-domain", "portico-transport"]),
+    ("portico-oidc", &["portico-clock"]),
+    (
+        "portico-store",
+        &["portico-clock", "portico-domain", "portico-transport"],
+    ),
     ("app", &["portico-domain"]),
     (
         "portico-kube-auth",
         &[
+            "portico-clock",
             "portico-domain",
             "portico-assertion",
             "portico-openstack",
@@ -32,6 +37,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "gateway",
         &[
+            "portico-clock",
             "portico-access-policy",
             "portico-proxy",
             "portico-request",
@@ -46,6 +52,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "server",
         &[
+            "portico-clock",
             "app",
             "gateway",
             "portico-domain",
@@ -65,6 +72,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "portico-cli",
         &[
+            "portico-clock",
             "portico-domain",
             "portico-assertion",
             "portico-cluster-operations",
@@ -91,6 +99,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "portico-test-support",
         &[
+            "portico-clock",
             "gateway",
             "portico-assertion",
             "portico-domain",
