@@ -44,7 +44,10 @@ async fn gateway(directory: &std::path::Path) -> Arc<Parts> {
     let ring = KeyRing::from_base64(&[STANDARD.encode([7; 32]).into()]);
     let store = Store::connect(&database, 1, ring.expect("key")).await;
     let store = store.expect("store");
-    store.migrate().await.expect("migrations");
+    store
+        .migrate(jiff::Timestamp::UNIX_EPOCH)
+        .await
+        .expect("migrations");
     let deps = Deps {
         store,
         keystone: keystone::Client::new(&keystone).expect("client"),
