@@ -111,6 +111,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "portico-bench",
         &[
+            "portico-clock",
             "portico-assertion",
             "portico-openstack",
             "portico-runtime",

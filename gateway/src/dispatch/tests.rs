@@ -9,6 +9,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::StatusCode;
 use http_body_util::BodyExt as _;
 use portico_assertion::{PrivateKey, Signer, SigningKey};
+use portico_clock::Clock;
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{
     listener::PeerAddr,
@@ -50,7 +51,7 @@ async fn gateway(directory: &std::path::Path) -> Arc<Parts> {
         .expect("migrations");
     let deps = Deps {
         store,
-        keystone: keystone::Client::new(&keystone).expect("client"),
+        keystone: keystone::Client::new(&keystone, Clock::system()).expect("client"),
         default_domain: "Default".to_owned(),
         signer: Signer::new(SigningKey::generate()),
         clusters: Vec::new(),
