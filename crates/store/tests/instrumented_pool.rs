@@ -30,7 +30,7 @@ fn value(text: &str, series: &str) -> f64 {
 
 #[tokio::test]
 async fn statements_are_measured_by_table_and_operation_and_failures_counted() {
-    let metrics = Metrics::install().unwrap();
+    let metrics = Metrics::install(Timestamp::UNIX_EPOCH).unwrap();
     portico_store::describe_metrics();
     let dir = tempfile::tempdir().unwrap();
     let store = store(&dir).await;
