@@ -146,7 +146,8 @@ impl Store {
         })
     }
 
-    /// Applies the pending migrations; several processes may do so at once.
+    /// Applies the pending migrations; several processes may do so at once. Entries of the audit log
+    /// that a version without the chain wrote join it at `now`.
     ///
     /// # Errors
     /// If a migration fails, or the database is of a newer version.

@@ -1,5 +1,6 @@
 //! ID tokens at sign-in.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use jiff::SignedDuration;
 use portico_clock::Clock;
 use portico_oidc::{Algorithm, Error, Settings, TokenFault};
 use serde_json::{Value, json};
@@ -198,6 +199,18 @@ async fn attack_59_times_are_checked_and_strange_ones_refused() {
         json!({ "iat": 1_700_000_000.25 }),
     ] {
         assert_eq!(with(&stand_in, json!({}), changes).await, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn the_clock_that_was_passed_in_decides() {
+    let stand_in = StandIn::start().await;
+    stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+    for (hours, expected) in [(1, TokenFault::Expired), (-1, TokenFault::NotYet)] {
+        let now = Clock::system().now() + SignedDuration::from_hours(hours);
+        let clock = Clock::from_fn(move || now);
+        let provider = portico_oidc::Provider::new(stand_in.settings(), clock).unwrap();
+        assert_eq!(fault(redeem(&provider).await.map(drop)), expected);
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) trait AuditLog: Clone + Send + Sync + 'static {
 
     fn writer(&self) -> &Writer;
 
-    /// Appends records in one step, at `now_millis`.
+    /// Appends records in one step; `now_millis` is the time of an entry about a break, if there is one.
     async fn append_records(&self, records: &[Record], now_millis: i64) -> Result<(), StoreError>;
 
     /// Gives a place in the chain to at most `limit` entries that have none; returns their number.

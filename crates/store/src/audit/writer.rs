@@ -61,7 +61,7 @@ async fn write_waiting(log: &impl AuditLog) {
         return;
     }
     let records: Vec<Record> = batch.iter().map(|one| one.record.clone()).collect();
-    // the caller of the newest one knew the time last
+    // the time, as far as the callers knew it
     let now_millis = records.iter().map(|record| record.at_millis).max();
     let now_millis = now_millis.unwrap_or_default();
     match log.append_records(&records, now_millis).await {
