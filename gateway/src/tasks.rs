@@ -222,11 +222,12 @@ async fn trim_audit(parts: &Arc<Parts>) {
         return;
     }
     let kept = SignedDuration::from_hours(24 * i64::from(days));
-    let Ok(before) = Timestamp::now().checked_sub(kept) else {
+    let now = Timestamp::now();
+    let Ok(before) = now.checked_sub(kept) else {
         // longer than the range of timestamps
         return;
     };
-    match parts.store.audit().trim(before).await {
+    match parts.store.audit().trim(before, now).await {
         Ok(0) => {}
         Ok(deleted) => tracing::info!(deleted, days, "old entries of the audit log were deleted"),
         Err(error) => tracing::warn!(%error, "old entries of the audit log cannot be deleted"),

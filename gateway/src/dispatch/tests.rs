@@ -9,6 +9,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::StatusCode;
 use http_body_util::BodyExt as _;
 use portico_assertion::{PrivateKey, Signer, SigningKey};
+use portico_clock::Clock;
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{
     listener::PeerAddr,
@@ -44,10 +45,13 @@ async fn gateway(directory: &std::path::Path) -> Arc<Parts> {
     let ring = KeyRing::from_base64(&[STANDARD.encode([7; 32]).into()]);
     let store = Store::connect(&database, 1, ring.expect("key")).await;
     let store = store.expect("store");
-    store.migrate().await.expect("migrations");
+    store
+        .migrate(jiff::Timestamp::UNIX_EPOCH)
+        .await
+        .expect("migrations");
     let deps = Deps {
         store,
-        keystone: keystone::Client::new(&keystone).expect("client"),
+        keystone: keystone::Client::new(&keystone, Clock::system()).expect("client"),
         default_domain: "Default".to_owned(),
         signer: Signer::new(SigningKey::generate()),
         clusters: Vec::new(),

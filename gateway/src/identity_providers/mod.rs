@@ -5,6 +5,7 @@ pub(crate) mod profile;
 
 use std::{collections::HashMap, sync::Arc};
 
+use portico_clock::Clock;
 use portico_oidc::Provider;
 use portico_runtime::secret_file::read_secret_file;
 use url::Url;
@@ -97,7 +98,7 @@ impl OidcProvider {
             .transpose()?;
         let ca = config.ca_file.as_deref().map(read_file).transpose()?;
         let settings = config.settings(secret, ca).map_err(ConfigError::from)?;
-        let client = Provider::new(settings).map_err(|source| {
+        let client = Provider::new(settings, Clock::system()).map_err(|source| {
             ConfigError::from(ProviderError::Settings {
                 id: config.id.clone(),
                 source,

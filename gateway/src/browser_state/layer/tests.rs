@@ -72,7 +72,10 @@ impl Routes {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().expect("keys");
         let store = Store::connect(&url, 1, keys).await.expect("store");
-        store.migrate().await.expect("migrations");
+        store
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .expect("migrations");
         let states = Arc::new(BrowserStates::new(Cookies { secure }, store.clone()));
         let on = |routes| with_browser_state(routes, &states);
         let router = Router::new()
