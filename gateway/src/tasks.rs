@@ -222,7 +222,8 @@ async fn trim_audit(parts: &Arc<Parts>) {
         return;
     }
     let kept = SignedDuration::from_hours(24 * i64::from(days));
-    let Ok(before) = parts.clock.now().checked_sub(kept) else {
+    let now = parts.clock.now();
+    let Ok(before) = now.checked_sub(kept) else {
         // longer than the range of timestamps
         return;
     };
