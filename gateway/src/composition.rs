@@ -122,7 +122,7 @@ impl Parts {
         };
         let identities = Arc::new(Identities::build(&apps, &clusters)?);
         let clusters = Arc::new(Clusters::new(clusters));
-        let providers = Arc::new(Providers::build(&config)?);
+        let providers = Arc::new(Providers::build(&config, &clock)?);
         let federations = Arc::new(Federations::build(&config, &keystone)?);
         let audit = AuditLog::new(store.clone(), clock.clone());
         let signing = Arc::new(Signing::new(signer));

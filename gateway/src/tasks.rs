@@ -227,7 +227,7 @@ async fn trim_audit(parts: &Arc<Parts>) {
         // longer than the range of timestamps
         return;
     };
-    match parts.store.audit().trim(before).await {
+    match parts.store.audit().trim(before, now).await {
         Ok(0) => {}
         Ok(deleted) => tracing::info!(deleted, days, "old entries of the audit log were deleted"),
         Err(error) => tracing::warn!(%error, "old entries of the audit log cannot be deleted"),

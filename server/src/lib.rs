@@ -6,7 +6,7 @@
     test,
     allow(
         clippy::disallowed_methods,
-        reason = "tests start servers and clients beside them, and wait"
+        reason = "tests start servers and clients beside them, wait, and read the real time"
     )
 )]
 pub mod caller;

@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn reviews_carry_their_cluster_and_strangers_none() {
-        let metrics = Metrics::install().unwrap();
+        let metrics = Metrics::install(Timestamp::UNIX_EPOCH).unwrap();
         let cluster = Uuid::from_u128(0x5eed);
         record(
             &Label::of(cluster),

@@ -150,8 +150,8 @@ impl Store {
     ///
     /// # Errors
     /// If a migration fails, or the database is of a newer version.
-    pub async fn migrate(&self) -> Result<(), StoreError> {
-        self.database().migrate().await
+    pub async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.database().migrate(now).await
     }
 
     /// Reverts every migration; all data is lost.

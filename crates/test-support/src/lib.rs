@@ -3,7 +3,7 @@
 //! fail. Services themselves are started by `portico-testkit`.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

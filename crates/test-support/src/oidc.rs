@@ -124,7 +124,7 @@ pub async fn expires_in(stack: &Stack, session: &Session, seconds: i64) {
     let set = stack
         .store
         .sessions()
-        .set_provider(session.id, profile, Some(at))
+        .set_provider(session.id, profile, Some(at), Timestamp::now())
         .await;
     assert!(set.expect("store"));
     // a process caches what it has read for a second

@@ -5,6 +5,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use gateway::{AppConfig, Cluster, Deps, Gateway, GatewayConfig};
 use portico_assertion::{PrivateKey, Signer, SigningKey};
+use portico_clock::Clock;
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{lifecycle::Lifecycle, listener::Listener};
 use portico_store::{AuditFilter, Store};
@@ -150,7 +151,7 @@ impl Stack {
         .expect("cluster");
         let deps = Deps {
             store: store.clone(),
-            keystone: keystone::Client::new(&keystone).expect("client"),
+            keystone: keystone::Client::new(&keystone, Clock::system()).expect("client"),
             default_domain: "Default".to_owned(),
             signer: Signer::new(SigningKey::generate()),
             clusters: vec![wanted.cluster.unwrap_or(Cluster {

@@ -5,7 +5,7 @@
 //! do not affect each other.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

@@ -54,10 +54,10 @@ async fn gateway(directory: &std::path::Path, clock: Clock) -> Gateway {
     let ring = KeyRing::from_base64(&[STANDARD.encode([7; 32]).into()]);
     let store = Store::connect(&database, 1, ring.expect("key")).await;
     let store = store.expect("store");
-    store.migrate().await.expect("migrations");
+    store.migrate(clock.now()).await.expect("migrations");
     let deps = Deps {
         store,
-        keystone: keystone::Client::new(&keystone).expect("client"),
+        keystone: keystone::Client::new(&keystone, clock.clone()).expect("client"),
         default_domain: "Default".to_owned(),
         signer: Signer::new(SigningKey::generate()),
         clusters: Vec::new(),

@@ -163,7 +163,7 @@ impl Sessions {
                 Ok(projects) if projects != root.projects => {
                     self.store
                         .sessions()
-                        .set_projects(live.id, &projects)
+                        .set_projects(live.id, &projects, now)
                         .await?;
                 }
                 Ok(_) => {}

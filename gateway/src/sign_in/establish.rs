@@ -93,7 +93,7 @@ impl SignIn {
         }
         let projects = match only {
             Some(project) => vec![project],
-            None => self.projects_of_new(&session, &issued).await?,
+            None => self.projects_of_new(&session, &issued, now).await?,
         };
         self.sessions
             .delete_left_over(&session.user.id, &issued.token)
@@ -126,6 +126,7 @@ impl SignIn {
         &self,
         session: &Session,
         issued: &IssuedToken,
+        now: Timestamp,
     ) -> Result<Vec<Project>, Interrupt> {
         let listed = self
             .keystone
@@ -135,7 +136,7 @@ impl SignIn {
             Ok(projects) => {
                 self.store
                     .sessions()
-                    .set_projects(session.id, &projects)
+                    .set_projects(session.id, &projects, now)
                     .await?;
                 Ok(projects)
             }

@@ -1,7 +1,7 @@
 //! The gateway on real sockets, in front of upstreams that tell what they got. No services.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

@@ -41,7 +41,7 @@ fn is(text: &str, series: &str, expected: f64) {
 
 #[tokio::test]
 async fn what_alert_rules_ask_about_is_there_before_anything_happens() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let _stack = Stack::start(Wanted::default()).await;
     let text = metrics.render();
     for series in [
@@ -61,7 +61,7 @@ async fn what_alert_rules_ask_about_is_there_before_anything_happens() {
 
 #[tokio::test]
 async fn a_session_that_ends_is_counted_with_its_reason_and_its_tokens_as_pending() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let url = format!("{MAIN}/oauth2/sign_out");
@@ -100,7 +100,7 @@ async fn a_session_that_ends_is_counted_with_its_reason_and_its_tokens_as_pendin
 
 #[tokio::test]
 async fn a_sign_in_that_cannot_be_decided_is_counted_as_such() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
     let url = format!("{MAIN}/oauth2/sign_in");
@@ -128,7 +128,7 @@ async fn a_sign_in_that_cannot_be_decided_is_counted_as_such() {
 
 #[tokio::test]
 async fn what_is_open_is_counted_until_it_closes() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     let headers = [

@@ -151,7 +151,11 @@ async fn attack_26_a_redis_that_lost_everything_signs_no_user_out_by_itself() {
     sleep(SESSION_CACHE_TTL).await;
     expect_outage(&mut browser).await;
     // once an operator has confirmed that it is a store, the sessions are gone for good
-    stack.store.migrate().await.unwrap();
+    stack
+        .store
+        .migrate(jiff::Timestamp::UNIX_EPOCH)
+        .await
+        .unwrap();
     assert_eq!(panel(&mut browser).await.status, StatusCode::SEE_OTHER);
 }
 

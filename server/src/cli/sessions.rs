@@ -235,7 +235,7 @@ mod tests {
         let url = format!("sqlite://{}", dir.path().join("test.db").display());
         let keys = KeyRing::from_base64(&[key]).unwrap();
         let store = Store::connect(&url, 1, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         store
     }
 

@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::{cluster, line, print_for_people, read_text, service_account};
 use crate::config::Config;
 use anyhow::Context as _;
+use portico_clock::Clock;
 use portico_cluster_sync::reconcile::Pruning;
 use portico_cluster_sync::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
 use portico_domain::cluster::ClusterRecord;
@@ -70,7 +71,7 @@ fn parties(
         .keystone
         .as_ref()
         .ok_or_else(|| invalid("keystone", "the section is missing".to_owned()))?;
-    let client = Client::new(keystone).context("keystone")?;
+    let client = Client::new(keystone, Clock::system()).context("keystone")?;
     let account = service_account::open(keystone, client)?.ok_or_else(|| {
         let message = "the section is missing: an account that may read projects and role \
                        assignments, for example a user with the role reader and system = true";

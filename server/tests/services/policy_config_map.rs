@@ -7,6 +7,7 @@ use k8s_openapi::api::{
 };
 use kube::{Api, api::Patch};
 use portico_assertion::PrivateKey;
+use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_kube_auth::policy::{Attributes, Policy, ResourceAttributes, Target, User, extra};
 use portico_kube_auth::{KubeAuth, KubeAuthConfig, service};
@@ -57,7 +58,12 @@ fn kube_auth(stack: &Stack, record: ClusterRecord, directory: &tempfile::TempDir
         cluster_list: None,
     };
     let keystone = KeystoneConfig::new(stack.var("KEYSTONE_URL").parse().unwrap());
-    service(&config, [record], Client::new(&keystone).unwrap()).unwrap()
+    service(
+        &config,
+        [record],
+        Client::new(&keystone, Clock::system()).unwrap(),
+    )
+    .unwrap()
 }
 
 /// The policy once it has this many rules.

@@ -11,6 +11,7 @@ use portico_assertion::{
     claims::{AppAccess, Namespaces, OpenApps},
     panel_token,
 };
+use portico_clock::Clock;
 use portico_domain::{
     access,
     cluster::ClusterRecord,
@@ -124,7 +125,7 @@ impl Stack {
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
-            keystone: Some(keystone::Client::new(&config.keystone).unwrap()),
+            keystone: Some(keystone::Client::new(&config.keystone, Clock::system()).unwrap()),
         };
         Self {
             verifier: Verifier::for_key(&signing),

@@ -107,7 +107,7 @@ async fn attack_46_reading_opens_no_way_into_containers_and_nodes() {
 
 #[tokio::test]
 async fn attack_47_a_policy_that_cannot_be_read_changes_nothing() {
-    let metrics = Metrics::install().unwrap();
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).unwrap();
     let world = World::new().await;
     let bad = [
         ("", "empty"),

@@ -372,7 +372,7 @@ async fn reply_to_the_canary(answer: Response<Body>, expected: u16) -> String {
 #[tokio::test]
 async fn attack_35_no_token_is_ever_disclosed() {
     let log = Log::start();
-    let metrics = Metrics::install().unwrap();
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).unwrap();
     let sealed = [
         reply_to_the_canary(json_answer(200, &token()), 200).await,
         reply_to_the_canary(not_found(), 200).await,

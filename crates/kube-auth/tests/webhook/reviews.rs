@@ -365,6 +365,7 @@ async fn the_published_keys_are_the_ones_that_open() {
 
 #[tokio::test]
 async fn records_that_contradict_themselves_stop_the_start() {
+    use portico_clock::Clock;
     use portico_kube_auth::{KubeAuthConfig, StartError, service};
     let dir = tempfile::tempdir().unwrap();
     let key = dir.path().join("k.key");
@@ -384,7 +385,7 @@ async fn records_that_contradict_themselves_stop_the_start() {
             cluster_list: None,
         };
         let keystone = portico_openstack::KeystoneConfig::new(closed_port().parse().unwrap());
-        let client = portico_openstack::keystone::Client::new(&keystone).unwrap();
+        let client = portico_openstack::keystone::Client::new(&keystone, Clock::system()).unwrap();
         service(&config, clusters, client).err()
     };
     let good = cluster(1, "acme", &[]);

@@ -1,4 +1,5 @@
 //! The provider's keys: rotation, and no client makes us fetch them at will.
+use portico_clock::Clock;
 use portico_oidc::{Error, Provider, Settings, TokenFault};
 use serde_json::json;
 use std::{sync::atomic::Ordering, time::Duration};
@@ -29,10 +30,13 @@ async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
 #[tokio::test]
 async fn a_new_key_is_found_after_the_interval() {
     let stand_in = StandIn::start().await;
-    let provider = Provider::new(Settings {
-        key_interval: Duration::from_millis(200),
-        ..stand_in.settings()
-    })
+    let provider = Provider::new(
+        Settings {
+            key_interval: Duration::from_millis(200),
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     redeem(&provider).await.unwrap();

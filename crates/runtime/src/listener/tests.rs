@@ -476,7 +476,7 @@ async fn a_client_that_never_closes_is_let_go_after_a_second() {
     stream.write_all(ask).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     lifecycle.stop();
     lifecycle.drain().await;
     assert!(!lifecycle.hard_stop().is_cancelled());

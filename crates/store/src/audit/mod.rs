@@ -75,7 +75,7 @@ pub trait Audit: Send + Sync {
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
-    async fn trim(&self, before: Timestamp) -> Result<u64, StoreError>;
+    async fn trim(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Verifies every entry from the oldest to the newest and reports the first break. Entries that
     /// are appended meanwhile are not checked. With `noted`, the head recorded earlier must still

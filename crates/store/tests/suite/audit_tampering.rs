@@ -116,7 +116,7 @@ pub async fn finding_o5_a_cut_beginning_is_found(database: &Database) {
     .await;
     assert_eq!(first_break(database).await, (5, BreakKind::HeadChanged));
     // retention does not seal it either
-    database.store.audit().trim(at(0)).await.unwrap();
+    database.store.audit().trim(at(0), at(6)).await.unwrap();
     database.store.audit().adopt(at(6)).await.unwrap();
     let (_, kind) = first_break(database).await;
     assert!(matches!(kind, BreakKind::Noted(_)), "{kind}");

@@ -73,7 +73,10 @@ impl Routes {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().expect("keys");
         let store = Store::connect(&url, 1, keys).await.expect("store");
-        store.migrate().await.expect("migrations");
+        store
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .expect("migrations");
         let (cookies, clock) = (Cookies { secure }, Clock::system());
         let states = Arc::new(BrowserStates::new(cookies, store.clone(), clock));
         let on = |routes| with_browser_state(routes, &states);

@@ -105,7 +105,7 @@ impl SignIn {
                     return Err(Problem::keystone_unavailable_by(&error).into());
                 }
             };
-            sessions.set_projects(session.id, &projects).await?;
+            sessions.set_projects(session.id, &projects, now).await?;
             several = projects.len() > 1;
         }
         metrics::sign_in(&provider.config.id, "succeeded");

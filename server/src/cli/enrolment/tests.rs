@@ -34,7 +34,7 @@ impl Place {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let section = EnrolmentConfig {
             sealing_key_file: "kube-auth.pub".into(),
             api_networks: vec!["192.0.2.0/24".parse().unwrap()],

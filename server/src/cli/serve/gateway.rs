@@ -4,6 +4,7 @@ use super::{
 use anyhow::Context as _;
 use gateway::{Cluster, Deps, Gateway};
 use portico_assertion::{Signer, SigningKey};
+use portico_clock::Clock;
 use portico_openstack::keystone;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
@@ -13,7 +14,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     };
     let listener = listen("gateway.listen", section.listen).await?;
     let store = store::open(context).await?;
-    let client = keystone::Client::new(keystone).context("keystone")?;
+    let client = keystone::Client::new(keystone, Clock::system()).context("keystone")?;
     let signing_key =
         SigningKey::read(&section.assertion_key_file).context("gateway.assertion_key_file")?;
     let clusters: Result<Vec<_>, _> = config.clusters.iter().cloned().map(Cluster::read).collect();

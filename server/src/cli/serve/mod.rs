@@ -14,6 +14,7 @@ use super::error::CliError;
 use crate::config::{Config, Role};
 use anyhow::Context as _;
 use keys::OwnVerifier;
+use portico_clock::Clock;
 use portico_runtime::admin::{self, Readiness, Weight};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::listener::{HttpService, Listener};
@@ -56,7 +57,7 @@ pub(super) async fn serve(
 ) -> Result<(), CliError> {
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
     let _last_lines = telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
-    let metrics = Metrics::install().context("install metrics")?;
+    let metrics = Metrics::install(Clock::system().now()).context("install metrics")?;
     portico_store::describe_metrics();
     let lifecycle = Lifecycle::ending(&config.shutdown);
     let readiness = Readiness::new();

@@ -6,6 +6,7 @@ use crate::service::enrolment::{self, Enrolment, EnrolmentParts};
 use crate::service::lifecycle::{self, MagnumAccess, MagnumParts, StoredAttempts};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
+use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_openstack::keystone;
 use portico_openstack::rest::{RestClient, ServiceOptions};
@@ -35,7 +36,8 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     crate::shared_watch::describe_metrics();
     enrolment::describe_metrics();
     lifecycle::describe_metrics();
-    let keystone = config.keystone.as_ref().map(keystone::Client::new);
+    let keystone = config.keystone.as_ref();
+    let keystone = keystone.map(|section| keystone::Client::new(section, Clock::system()));
     let keystone = keystone.transpose().context("keystone")?;
     let clusters = Arc::new(Clusters::new(config.clusters.clone()));
     let following = Arc::clone(&clusters);

@@ -326,7 +326,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let id = record().id;
         let outside = ensure_made_here(&store, "p1", id).await;
         assert!(matches!(outside, Err(EnrolError::MadeOutside)));
@@ -360,7 +360,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let all = store.enrolled_clusters();
         all.put(&record(), Timestamp::now()).await.unwrap();
         assert!(ensure_made_here(&store, "p1", record().id).await.is_ok());

@@ -76,7 +76,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let record = record();
         let missing = ensure_owner(&store, record.id, "p1").await;
         assert!(matches!(missing, Err(EnrolError::NotEnrolled)));

@@ -293,6 +293,7 @@ mod tests {
     use super::super::{error::tests::failed, fixtures};
     use super::*;
     use crate::config::magnum::MagnumRoles;
+    use portico_clock::Clock;
     use portico_openstack::rest::{Cut, VersionRange};
     use portico_openstack::{KeystoneConfig, keystone};
     use serde_json::json;
@@ -342,7 +343,7 @@ mod tests {
         let section = json!({"sealing_key_file": "key.pub", "sources": ["magnum"]});
         let access = MagnumAccess::new(MagnumParts {
             clients: magnum.clients.clone(),
-            keystone: keystone::Client::new(&keystone).unwrap(),
+            keystone: keystone::Client::new(&keystone, Clock::system()).unwrap(),
             section: serde_json::from_value(section).unwrap(),
             roles: MagnumRoles::default(),
             attempts: Arc::new(NoAttempts),

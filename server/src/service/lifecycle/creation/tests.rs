@@ -40,7 +40,12 @@ impl Database {
         let database = Self {
             dir: tempfile::tempdir().unwrap(),
         };
-        database.store().await.migrate().await.unwrap();
+        database
+            .store()
+            .await
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
         database
     }
 
