@@ -48,6 +48,8 @@ use crate::{
 /// The dependencies of the gateway, besides its configuration.
 #[derive(Debug)]
 pub struct Deps {
+    /// The source of the time of day for all parts of the gateway.
+    pub clock: Clock,
     pub store: Store,
     pub keystone: keystone::Client,
     /// `keystone.default_domain`.
@@ -81,7 +83,6 @@ pub(crate) struct Handlers {
 pub(crate) struct Parts {
     pub handlers: Handlers,
     pub store: Store,
-    /// The source of the time of day for all parts.
     pub clock: Clock,
     pub cookies: Cookies,
     pub hosts: Arc<Hosts>,
@@ -104,8 +105,9 @@ impl Parts {
     ///
     /// # Errors
     /// As [`crate::Gateway::build`].
-    pub fn build(config: GatewayConfig, deps: Deps, clock: Clock) -> Result<Self, BuildError> {
+    pub fn build(config: GatewayConfig, deps: Deps) -> Result<Self, BuildError> {
         let Deps {
+            clock,
             store,
             keystone,
             default_domain,

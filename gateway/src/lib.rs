@@ -46,7 +46,6 @@ use std::{convert::Infallible, sync::Arc};
 use ::http::Request;
 use axum::body::Body;
 use portico_assertion::{PublicKey, Signer};
-use portico_clock::Clock;
 use portico_domain::enrolled_cluster::EnrolledCluster;
 use portico_runtime::{
     listener::HttpService,
@@ -80,20 +79,7 @@ impl Gateway {
     /// configuration, [`BuildError::Key`], [`BuildError::Secret`] and [`BuildError::File`] for a file
     /// that it names, [`BuildError::Randomness`] if the system's source of randomness fails.
     pub fn build(config: GatewayConfig, deps: Deps) -> Result<Self, BuildError> {
-        Self::build_with_clock(config, deps, Clock::system())
-    }
-
-    /// Builds the gateway as [`Self::build`] does, with another clock than that of the operating
-    /// system, for tests.
-    ///
-    /// # Errors
-    /// As [`Self::build`].
-    pub fn build_with_clock(
-        config: GatewayConfig,
-        deps: Deps,
-        clock: Clock,
-    ) -> Result<Self, BuildError> {
-        Ok(Self(Arc::new(Parts::build(config, deps, clock)?)))
+        Ok(Self(Arc::new(Parts::build(config, deps)?)))
     }
 
     /// Returns the service for the gateway's listener. The listener must put

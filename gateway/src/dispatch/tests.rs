@@ -58,12 +58,13 @@ async fn gateway(directory: &std::path::Path, clock: Clock) -> Gateway {
     let deps = Deps {
         store,
         keystone: keystone::Client::new(&keystone, clock.clone()).expect("client"),
+        clock,
         default_domain: "Default".to_owned(),
         signer: Signer::new(SigningKey::generate()),
         clusters: Vec::new(),
         apps: vec![serde_json::from_value(app).expect("app")],
     };
-    Gateway::build_with_clock(config, deps, clock).expect("gateway")
+    Gateway::build(config, deps).expect("gateway")
 }
 
 fn peer() -> PeerAddr {
