@@ -78,7 +78,7 @@ async fn follow(parts: &Arc<Parts>) {
 
 /// Reads sessions with open connections again that seem expired, or that the feed does not cover.
 async fn recheck_open(parts: &Arc<Parts>) {
-    let suspected = parts.sessions.registry.suspected(Timestamp::now());
+    let suspected = parts.sessions.registry.suspected(parts.clock.now());
     stream::iter(suspected)
         .for_each_concurrent(MAX_CONCURRENT_CALLS, |live| async move {
             if let Err(error) = parts.sessions.registry.recheck(&live).await {
@@ -100,7 +100,7 @@ async fn revoke_due(parts: &Arc<Parts>) {
 
 /// Refreshes sessions in use ahead of time, so that no request has to wait.
 async fn refresh_active(parts: &Arc<Parts>) {
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     for live in parts.sessions.registry.all() {
         if live.is_active(now) && parts.sessions.refresh_is_due(&live, now) {
             drop(parts.sessions.refresh_in_background(&live));
@@ -154,7 +154,7 @@ async fn ask_keystone(parts: &Arc<Parts>) {
 }
 
 async fn validate_active(parts: &Arc<Parts>) {
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     let every = signed(parts.sessions.config.validate_every);
     let bound = every + signed(parts.sessions.config.stale_for);
     let age = |live: &Arc<Live>| now.duration_since(live.root().keystone_checked_at);
@@ -184,7 +184,7 @@ async fn validate_active(parts: &Arc<Parts>) {
 }
 
 async fn sweep(parts: &Arc<Parts>) {
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     match parts.store.sweep(now).await {
         Ok(swept) => {
             metrics::sessions_ended(&swept.ended, EndReason::Expired);
@@ -200,7 +200,7 @@ async fn sweep(parts: &Arc<Parts>) {
 
 /// Adds entries written by versions without a hash chain to the chain, and measures the sizes.
 async fn chain_audit(parts: &Arc<Parts>) {
-    let (audit, now) = (parts.store.audit(), Timestamp::now());
+    let (audit, now) = (parts.store.audit(), parts.clock.now());
     match audit.adopt(now).await {
         Ok(0) => {}
         Ok(adopted) => tracing::warn!(
@@ -222,7 +222,7 @@ async fn trim_audit(parts: &Arc<Parts>) {
         return;
     }
     let kept = SignedDuration::from_hours(24 * i64::from(days));
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     let Ok(before) = now.checked_sub(kept) else {
         // longer than the range of timestamps
         return;

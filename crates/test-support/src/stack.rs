@@ -149,9 +149,11 @@ impl Stack {
             "api_url": "https://127.0.0.1:6443", "sealing_key_file": "unused",
         }))
         .expect("cluster");
+        let clock = Clock::system();
         let deps = Deps {
             store: store.clone(),
-            keystone: keystone::Client::new(&keystone, Clock::system()).expect("client"),
+            keystone: keystone::Client::new(&keystone, clock.clone()).expect("client"),
+            clock,
             default_domain: "Default".to_owned(),
             signer: Signer::new(SigningKey::generate()),
             clusters: vec![wanted.cluster.unwrap_or(Cluster {

@@ -31,7 +31,7 @@ impl SignIn {
         issued: IssuedToken,
         return_path: &ReturnPath,
     ) -> Result<Response, Interrupt> {
-        let now = Some(Timestamp::now());
+        let now = Some(self.clock.now());
         self.establish_with(context, headers, issued, None, now, return_path)
             .await
     }
@@ -52,7 +52,7 @@ impl SignIn {
                 .end_session(old.live.id, EndReason::Replaced)
                 .await?;
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let details = &issued.details;
         if details.expires_at <= now {
             self.sessions.revoke(&issued.token).await;

@@ -9,7 +9,6 @@ use axum::{
 };
 use http::{HeaderValue, Request, StatusCode, header};
 use http_body_util::{BodyExt as _, Limited};
-use jiff::Timestamp;
 use portico_store::{Outcome, SavedForm};
 use secrecy::ExposeSecret as _;
 
@@ -129,7 +128,7 @@ impl SavedForms {
         let forms = self.store.saved_forms();
         let user = &caller.session.user.id;
         Ok(forms
-            .find(secret.expose_secret(), user, Timestamp::now())
+            .find(secret.expose_secret(), user, self.clock.now())
             .await?)
     }
 

@@ -50,7 +50,7 @@ impl SavedForms {
         if ReturnPath::parse(&target).as_str() != target {
             return None;
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let session = self.expired_session(request.headers(), now).await?;
         let browser = self.browser_states.open(context, request.headers());
         let body = Limited::new(request.into_body(), MAX_BODY_BYTES);

@@ -1,5 +1,6 @@
 use axum::{Extension, Router, body::Body, routing::get};
 use http::{HeaderValue, Request};
+use portico_clock::Clock;
 use portico_store::{KeyRing, MAX_BROWSER_SESSION_BYTES, Store};
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -76,7 +77,8 @@ impl Routes {
             .migrate(jiff::Timestamp::UNIX_EPOCH)
             .await
             .expect("migrations");
-        let states = Arc::new(BrowserStates::new(Cookies { secure }, store.clone()));
+        let (cookies, clock) = (Cookies { secure }, Clock::system());
+        let states = Arc::new(BrowserStates::new(cookies, store.clone(), clock));
         let on = |routes| with_browser_state(routes, &states);
         let router = Router::new()
             .route("/domain", on(get(domain)))
