@@ -9,7 +9,6 @@ use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
 use super::steps;
-use jiff::Timestamp;
 use portico_cluster_operations::target;
 use portico_lifecycle::capabilities::{Feature, capability};
 use portico_lifecycle::model::NodeGroup;
@@ -256,7 +255,7 @@ async fn settle(
         family: target.cluster.driver.family,
         followed,
         versions: None,
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout,
         has_json_lines: false,
     };

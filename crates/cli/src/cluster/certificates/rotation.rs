@@ -7,7 +7,6 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::follow::{Following, follow};
 use crate::cluster::part::{self, Target};
-use jiff::Timestamp;
 use portico_lifecycle::authority::{RotationRefusal, check_rotation};
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::model::Cluster;
@@ -194,7 +193,7 @@ async fn finish(
             before,
             goal: Goal::Unseen,
         },
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout: waiting.timeout,
         has_json_lines: false,
     };
