@@ -34,7 +34,7 @@ pub async fn create(
     }
     protection::ensure_supported(connection, &specification.document)?;
     let review = review::read(connection, &specification.document).await?;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         review::print(&review, console, args.shared.output)?;
         return review::ensure_permitted(&review);
     }

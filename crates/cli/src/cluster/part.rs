@@ -48,7 +48,7 @@ impl Target {
     ) -> Result<Self, ClusterError> {
         let target = Self::read_named(connection, wanted).await?;
         let status = &target.cluster.status;
-        let is_waiting = args.waiting.is_wanted(false) && !args.dry_run;
+        let is_waiting = args.waiting.is_wanted(false) && !args.dry_run.is_on();
         if !is_waiting || !status.is_in_progress() || status.is_deletion() {
             return Ok(target);
         }
@@ -161,7 +161,7 @@ pub fn confirm(
     let name = &target.cluster.name;
     apply::print(console, args.shared.output, name, plan)?;
     apply::ensure_applicable(plan, "the change cannot be made")?;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(Some(apply::difference(plan)));
     }

@@ -93,7 +93,7 @@ pub async fn cert(
     let request = read_request(&args.csr)?;
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let cluster = magnum.cluster_named(token, &args.cluster).await?;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say(format!(
             "The authority {} of {} would sign the request. Nothing was sent.",
             Authority::from(args.authority).as_str(),

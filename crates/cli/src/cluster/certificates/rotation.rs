@@ -1,6 +1,6 @@
 //! Rotates the authorities and the credential of a cluster.
 use super::arguments::{CredentialCommand, RotateArgs};
-use crate::cluster::arguments::{ChangeArgs, WaitArgs};
+use crate::cluster::arguments::{ChangeArgs, DryRunArgs, WaitArgs};
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
@@ -37,7 +37,7 @@ pub async fn authorities(
         "The authorities of {name} are replaced: every certificate and kubeconfig with one stops working at \
          once."
     ));
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(exit_code::NEGATIVE);
     }
@@ -111,7 +111,7 @@ pub async fn credential(
     part::ensure_state(&target, Operation::RotateCredential)?;
     let name = &target.cluster.name;
     console.say(passing(&target.cluster));
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(exit_code::NEGATIVE);
     }
@@ -157,10 +157,10 @@ async fn open(
     console: &mut Console,
     wanted: &str,
     waiting: &WaitArgs,
-    is_dry_run: bool,
+    dry_run: DryRunArgs,
 ) -> Result<Target, ClusterError> {
     let change = ChangeArgs {
-        dry_run: is_dry_run,
+        dry_run,
         waiting: waiting.clone(),
         ..ChangeArgs::default()
     };

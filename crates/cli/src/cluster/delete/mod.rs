@@ -54,7 +54,7 @@ pub async fn delete(
     if let Some(contents) = &doomed.contents {
         contents.announce(console).await?;
     }
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(());
     }
