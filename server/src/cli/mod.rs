@@ -26,6 +26,7 @@ use anyhow::Context as _;
 use arguments::{Arguments, Command, KubeAuthCommand};
 use error::CliError;
 use portico_cli::{exit_code, output};
+use portico_clock::Clock;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,6 +50,7 @@ pub fn run() -> ExitCode {
 
 async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
     let files = arguments.config;
+    let clock = Clock::system();
     match arguments.command {
         Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL).await?,
         Command::Gateway => serve_one(&files, Role::Gateway).await?,
@@ -79,33 +81,34 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,
         Command::WhoAmI(arguments) => {
-            let account = portico_cli::whoami(&arguments).await?;
+            let account = portico_cli::whoami(&arguments, &clock).await?;
             print(&output::list(arguments.output, &[account])?)?;
         }
-        Command::Status(arguments) => return status(&arguments).await,
+        Command::Status(arguments) => return status(&arguments, &clock).await,
         Command::Clusters(arguments) => {
-            let clusters = portico_cli::clusters(&arguments).await?;
+            let clusters = portico_cli::clusters(&arguments, &clock).await?;
             print(&output::list(arguments.output, &clusters)?)?;
         }
         Command::Cluster(arguments) => {
-            return Ok(ExitCode::from(portico_cli::cluster(&arguments).await));
+            let code = portico_cli::cluster(&arguments, &clock).await;
+            return Ok(ExitCode::from(code));
         }
         Command::Completion(arguments) => completion::completion(&arguments)?,
         Command::Version(arguments) => print(&output::list(
             arguments.output,
             &[version::Version::current()],
         )?)?,
-        Command::Login(arguments) => portico_cli::login(arguments).await?,
-        Command::Logout(arguments) => portico_cli::logout(arguments).await?,
-        Command::Kubeconfig(arguments) => portico_cli::kubeconfig(arguments).await?,
-        Command::Credential(arguments) => portico_cli::credential(arguments).await?,
+        Command::Login(arguments) => portico_cli::login(arguments, &clock).await?,
+        Command::Logout(arguments) => portico_cli::logout(arguments, &clock).await?,
+        Command::Kubeconfig(arguments) => portico_cli::kubeconfig(arguments, &clock).await?,
+        Command::Credential(arguments) => portico_cli::credential(arguments, &clock).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the sign-ins of this machine; fails if none is valid.
-async fn status(arguments: &portico_cli::StatusArgs) -> Result<ExitCode, CliError> {
-    let all = portico_cli::status().await?;
+async fn status(arguments: &portico_cli::StatusArgs, clock: &Clock) -> Result<ExitCode, CliError> {
+    let all = portico_cli::status(clock).await?;
     print(&output::list(arguments.output, &all)?)?;
     let valid = |one: &portico_cli::SignIn| {
         matches!(

@@ -1,7 +1,8 @@
 use super::stand_in::{CLUSTER, StandIn, TEMPLATE, cluster, created, error};
 use super::{Machine, Ran};
 use crate::private_file;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
+use portico_clock::Clock;
 use portico_lifecycle::idempotency::MARKER_LABEL;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ async fn lost_attempt(machine: &Machine, cloud: &StandIn) {
     // makes the directory and names the file
     let file = format!("{:?}", machine.attempt(cloud, "shop").await);
     let path = file.split('"').nth(1).unwrap();
-    let sent_at = Timestamp::now() - SignedDuration::from_mins(3);
+    let sent_at = Clock::system().now() - SignedDuration::from_mins(3);
     let attempt =
         json!({"marker": "mine", "name": "shop", "sent_at": sent_at, "delivery": "unknown"});
     private_file::replace(path.as_ref(), &attempt.to_string()).unwrap();

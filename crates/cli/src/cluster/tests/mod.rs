@@ -5,6 +5,7 @@ use super::creation::{AttemptFile, Attempts};
 use super::{dispatch, finish, specification};
 use api_server::ApiServer;
 use clap::Parser;
+use portico_clock::Clock;
 use portico_cluster_operations::Drivers;
 use serde_json::Value;
 use stand_in::StandIn;
@@ -92,7 +93,7 @@ impl Machine {
     }
 
     async fn attempt(&self, cloud: &StandIn, name: &str) -> AttemptFile {
-        let connection = Connection::of(cloud.access().await, Drivers::default());
+        let connection = Connection::of(cloud.access().await, Drivers::default(), &Clock::system());
         AttemptFile::of(&self.attempts(), &connection, name).unwrap()
     }
 
@@ -133,7 +134,7 @@ async fn run(
     let result = match specification(&command) {
         Ok(specification) => {
             let drivers = command.shared().drivers();
-            let mut connection = Connection::of(cloud.access().await, drivers);
+            let mut connection = Connection::of(cloud.access().await, drivers, &Clock::system());
             connection.api_server = api_server.map(ApiServer::url);
             let specification = specification.as_ref();
             dispatch(
