@@ -125,7 +125,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::Timestamp;
+    use portico_clock::Clock;
     use portico_domain::enrolled_cluster::ClusterSource;
     use portico_store::KeyRing;
     use uuid::Uuid;
@@ -178,7 +178,7 @@ mod tests {
         follower.store.migrate().await.unwrap();
         assert_eq!(follower.changed().await, Some(Vec::new()));
         assert_eq!(follower.changed().await, None);
-        let (store, now) = (follower.store.clone(), Timestamp::now());
+        let (store, now) = (follower.store.clone(), Clock::system().now());
         let one = cluster(1, "192.0.2.7");
         store.enrolled_clusters().put(&one, now).await.unwrap();
         assert_eq!(ids(&follower.changed().await.unwrap()), [1]);
@@ -193,7 +193,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut follower = follower(&directory).await;
         follower.store.migrate().await.unwrap();
-        let (store, now) = (follower.store.clone(), Timestamp::now());
+        let (store, now) = (follower.store.clone(), Clock::system().now());
         for one in [cluster(1, "198.51.100.7"), cluster(2, "192.0.2.7")] {
             store.enrolled_clusters().put(&one, now).await.unwrap();
         }
