@@ -83,8 +83,8 @@ async fn answer(context: &Context, url: &Url) -> Option<Finding> {
                     .danger_accept_invalid_certs(true)
                     .tls_info(true);
                 let response = client.build().ok()?.get(address).send().await.ok()?;
-                // an unknown authority hides other faults of the certificate
                 let now = context.clock.now();
+                // an unknown authority hides other faults of the certificate
                 if let Some(seen) = fault_of_certificate(&response, url, now) {
                     return Some(Finding::fault(Fault::PublicUrlCertificate, SUBJECT, seen));
                 }

@@ -127,7 +127,7 @@ fn assessed_at_now(policy: &str, containers: Value) -> Assessment {
         "status": {"phase": "Running", "containerStatuses": containers},
     }))
     .unwrap();
-    pod(&pod, NOW.parse().unwrap())
+    super::pod(&pod, NOW.parse().unwrap())
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn finding_p19_a_replica_that_is_not_ready_yet_is_progress_until_its_deadline() 
             "status": status,
         }))
         .unwrap();
-        pod(&pod, now).health
+        super::pod(&pod, now).health
     };
     let set = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u",
         "controller": true}]);
