@@ -64,10 +64,10 @@ pub(super) struct ListArgs {
     outcome: Option<Outcome>,
     /// Not before: 90m or 7d ago, 2026-11-23, or 2026-11-23T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
-    since: Option<Moment>,
+    since: Option<TimeArg>,
     /// Before; written like --since
     #[arg(long, value_name = "TIME", value_parser = time)]
-    until: Option<Moment>,
+    until: Option<TimeArg>,
     /// How many entries at most, the newest ones
     #[arg(long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(i64).range(1..=MAX_LIMIT))]
@@ -82,13 +82,13 @@ pub(super) struct ListArgs {
 
 /// A time on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Moment {
+enum TimeArg {
     At(Timestamp),
-    /// So long ago.
+    /// How long ago it was.
     Ago(SignedDuration),
 }
 
-impl Moment {
+impl TimeArg {
     fn resolve(self, now: Timestamp) -> Timestamp {
         match self {
             Self::At(time) => time,
@@ -356,22 +356,22 @@ fn outcome(text: &str) -> Result<Outcome, String> {
 }
 
 /// Returns a time, or how long ago it was.
-fn time(text: &str) -> Result<Moment, String> {
+fn time(text: &str) -> Result<TimeArg, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(Moment::At(time));
+        return Ok(TimeArg::At(time));
     }
     if let Ok(day) = text.parse::<Date>() {
         let midnight = day
             .to_zoned(TimeZone::UTC)
             .map_err(|error| error.to_string())?;
-        return Ok(Moment::At(midnight.timestamp()));
+        return Ok(TimeArg::At(midnight.timestamp()));
     }
     humantime_serde::re::humantime::parse_duration(text)
         .ok()
         .and_then(|ago| SignedDuration::try_from(ago).ok())
         // what is in range before 1970 is in range before any later time
         .filter(|ago| Timestamp::UNIX_EPOCH.checked_sub(*ago).is_ok())
-        .map(Moment::Ago)
+        .map(TimeArg::Ago)
         .ok_or_else(|| {
             "use a duration such as 90m or 7d, a date such as 2026-11-23, or a time such as \
              2026-11-23T08:00:00Z"
