@@ -34,6 +34,7 @@ use axum::{
 use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
 use portico_assertion::{PrivateKey, Verifier};
+use portico_clock::Clock;
 use portico_openstack::keystone;
 use std::{path::Path, sync::Arc};
 use tower_http::{
@@ -63,6 +64,7 @@ pub struct PanelParts {
     pub enrolment: Option<Enrolment>,
     /// `None`: the operator has not named Magnum as a source of clusters.
     pub magnum: Option<MagnumAccess>,
+    pub clock: Clock,
 }
 
 /// The reason why the panel cannot be started.
@@ -80,34 +82,40 @@ pub enum PanelError {
 /// installed.
 pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
     let key = PrivateKey::read(&parts.config.private_key_file)?;
-    let gatekeeper = Gatekeeper::new(parts.verifier, vec![key], &parts.public_url);
+    let gatekeeper = Gatekeeper::new(
+        parts.verifier,
+        vec![key],
+        &parts.public_url,
+        parts.clock.clone(),
+    );
     // Prometheus knows the operator's clusters: their values are not a tenant's to choose
     let snapshot = parts.clusters.snapshot();
     let prometheus = parts
         .config
         .prometheus
         .as_ref()
-        .map(|section| Prometheus::new(section, snapshot.configured()))
+        .map(|section| Prometheus::new(section, snapshot.configured(), parts.clock.clone()))
         .transpose()?;
     let services = Arc::new(Services {
         clusters: parts.clusters,
         apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
         undo: UndoStore::default(),
         tests: RecentTests::default(),
-        kube_auth_metrics: KubeAuthMetrics::new(parts.kube_auth_metrics_url)?,
+        kube_auth_metrics: KubeAuthMetrics::new(parts.kube_auth_metrics_url, parts.clock.clone())?,
         public_url: parts.public_url,
         support_contact: parts.config.support_contact,
         role_names: parts.config.role_names,
         keystone: parts.keystone,
         docs_url: parts.config.docs_url,
         budgets: SessionBudgets::new(parts.config.streams),
-        watches: SharedWatches::default(),
-        arrangements: Arrangements::default(),
+        watches: SharedWatches::new(parts.clock.clone()),
+        arrangements: Arrangements::new(parts.clock.clone()),
         details: Details::default(),
         programs: Programs::new(parts.config.downloads),
         enrolment: parts.enrolment,
         magnum: parts.magnum,
         prometheus,
+        clock: parts.clock,
     });
     // absolute: a relative one is looked for beside the program
     let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();

@@ -6,6 +6,7 @@ use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
+use portico_clock::Clock;
 use portico_lifecycle::journal::{NodeChange, NodeEvent};
 use portico_store::{JournalKey, JournalSource, KeyRing, Store};
 use serde_json::{Value, json};
@@ -92,7 +93,8 @@ async fn what_happens_to_a_node_is_recorded_once_among_replicas_and_remains() {
     let own = stack.namespace("nodes").await;
     let nodes = Api::<Node>::all(own.client.clone());
     let recorded = Recorded::new(&stack).await;
-    let replicas = [0, 1].map(|_| NodeEvents::new(Journal::new(Some(recorded.store.clone()))));
+    let replicas = [0, 1]
+        .map(|_| NodeEvents::new(Journal::new(Some(recorded.store.clone())), Clock::system()));
     let api = stack.api("ada").await;
     let look = async || {
         let [one, two] = &replicas;

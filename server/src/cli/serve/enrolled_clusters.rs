@@ -125,7 +125,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::Timestamp;
+    use portico_clock::Clock;
     use portico_domain::enrolled_cluster::ClusterSource;
     use portico_store::KeyRing;
     use uuid::Uuid;
@@ -182,7 +182,7 @@ mod tests {
             .unwrap();
         assert_eq!(follower.changed().await, Some(Vec::new()));
         assert_eq!(follower.changed().await, None);
-        let (store, now) = (follower.store.clone(), Timestamp::now());
+        let (store, now) = (follower.store.clone(), Clock::system().now());
         let one = cluster(1, "192.0.2.7");
         store.enrolled_clusters().put(&one, now).await.unwrap();
         assert_eq!(ids(&follower.changed().await.unwrap()), [1]);
@@ -201,7 +201,7 @@ mod tests {
             .migrate(jiff::Timestamp::UNIX_EPOCH)
             .await
             .unwrap();
-        let (store, now) = (follower.store.clone(), Timestamp::now());
+        let (store, now) = (follower.store.clone(), Clock::system().now());
         for one in [cluster(1, "198.51.100.7"), cluster(2, "192.0.2.7")] {
             store.enrolled_clusters().put(&one, now).await.unwrap();
         }

@@ -36,17 +36,19 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     crate::shared_watch::describe_metrics();
     enrolment::describe_metrics();
     lifecycle::describe_metrics();
+    let clock = Clock::system();
     let keystone = config.keystone.as_ref();
-    let keystone = keystone.map(|section| keystone::Client::new(section, Clock::system()));
+    let keystone = keystone.map(|section| keystone::Client::new(section, clock.clone()));
     let keystone = keystone.transpose().context("keystone")?;
-    let clusters = Arc::new(Clusters::new(config.clusters.clone()));
+    let clusters = Arc::new(Clusters::new(config.clusters.clone(), clock.clone()));
     let following = Arc::clone(&clusters);
     enrolled_clusters::follow(context, move |clusters, key| {
         following.replace_enrolled(clusters, key);
     })
     .await?;
-    let Magnum { enrolment, access } = magnum(context, keystone.clone()).await?;
+    let Magnum { enrolment, access } = magnum(context, keystone.clone(), clock.clone()).await?;
     let router = router(PanelParts {
+        clock,
         enrolment,
         magnum: access,
         keystone,
@@ -78,6 +80,7 @@ struct Magnum {
 async fn magnum(
     context: &Context<'_>,
     keystone: Option<keystone::Client>,
+    clock: Clock,
 ) -> anyhow::Result<Magnum> {
     let config = context.config;
     let Some(section) = &config.enrolment else {
@@ -99,6 +102,7 @@ async fn magnum(
         magnum: clients.magnum.clone(),
         keystone: keystone.clone(),
         store: store.clone(),
+        clock: clock.clone(),
     };
     Ok(Magnum {
         enrolment: Enrolment::new(section.clone(), parts),
@@ -107,7 +111,8 @@ async fn magnum(
             keystone,
             section: section.clone(),
             roles: config.magnum.roles.clone(),
-            attempts: Arc::new(StoredAttempts::new(store)),
+            attempts: Arc::new(StoredAttempts::new(store, clock.clone())),
+            clock,
         }),
     })
 }

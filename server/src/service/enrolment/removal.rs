@@ -64,9 +64,8 @@ pub async fn remove_record(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::record;
+    use super::super::tests::{NOW, record};
     use super::*;
-    use jiff::Timestamp;
     use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster};
     use portico_store::KeyRing;
 
@@ -81,7 +80,7 @@ mod tests {
         let missing = ensure_owner(&store, record.id, "p1").await;
         assert!(matches!(missing, Err(EnrolError::NotEnrolled)));
         let all = store.enrolled_clusters();
-        all.put(&record, Timestamp::now()).await.unwrap();
+        all.put(&record, NOW).await.unwrap();
         assert!(ensure_owner(&store, record.id, "p1").await.is_ok());
         let other = ensure_owner(&store, record.id, "p2").await;
         assert!(matches!(other, Err(EnrolError::NotEnrolled)));
@@ -89,7 +88,7 @@ mod tests {
             source: ClusterSource::Operator,
             ..record
         };
-        all.put(&imported, Timestamp::now()).await.unwrap();
+        all.put(&imported, NOW).await.unwrap();
         let own = ensure_owner(&store, imported.id, "p1").await;
         assert!(matches!(own, Err(EnrolError::Imported)));
         let other = ensure_owner(&store, imported.id, "p2").await;

@@ -59,7 +59,11 @@ pub async fn inventory(
         Err(refusal) => Err(refusal),
     };
     let is_protected = protection::is_protected(access, &viewer, cluster).await;
-    let wanted = Wanted { cluster, options };
+    let wanted = Wanted {
+        cluster,
+        options,
+        now: services.clock.now(),
+    };
     read(&access.clients, &viewer, wanted, inside, is_protected).await
 }
 
@@ -68,6 +72,7 @@ pub async fn inventory(
 pub struct Wanted {
     pub cluster: Uuid,
     pub options: DeletionOptions,
+    pub now: Timestamp,
 }
 
 /// Reads the inventory with the clients of a cloud. `inside` is what the cluster's own API states about
@@ -78,7 +83,11 @@ pub struct Wanted {
 pub async fn read(
     clients: &Clients,
     viewer: &Viewer,
-    Wanted { cluster, options }: Wanted,
+    Wanted {
+        cluster,
+        options,
+        now,
+    }: Wanted,
     inside: Result<ReclaimPolicies, String>,
     is_protected: Result<bool, ServiceError>,
 ) -> Result<DeletionInventory, ServiceError> {
@@ -116,7 +125,7 @@ pub async fn read(
             ClusterAction::Delete,
             viewer.refusal(Call::DeleteCluster, None),
         ),
-        read_at: Timestamp::now().as_second(),
+        read_at: now.as_second(),
     })
 }
 

@@ -9,6 +9,7 @@ use crate::service::{
     error::ServiceError,
     lifecycle::{
         changing_magnum::{CLUSTER, ChangingMagnum, cluster, error},
+        fixtures::NOW,
         viewer::Viewer,
     },
 };
@@ -26,6 +27,7 @@ fn wanted(options: DeletionOptions) -> inventory::Wanted {
     inventory::Wanted {
         cluster: CLUSTER,
         options,
+        now: NOW,
     }
 }
 
@@ -41,7 +43,7 @@ async fn send(
 ) -> Result<DeletionOutcome, ServiceError> {
     let clients = &magnum.clients;
     match permit(clients, viewer, CLUSTER, typed, false).await? {
-        Permit::Granted(doomed) => Ok(carry_out(clients, viewer, CLUSTER, &doomed).await),
+        Permit::Granted(doomed) => Ok(carry_out(clients, viewer, CLUSTER, &doomed, NOW).await),
         Permit::Answered(outcome) => Ok(outcome),
     }
 }
@@ -84,7 +86,7 @@ async fn a_cluster_of_another_project_is_not_found_for_an_administrator_either()
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     let error = send(&magnum, &root, "shop").await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
-    let error = leftovers::read(&magnum.clients, &root, CLUSTER, &Known::default()).await;
+    let error = leftovers::read(&magnum.clients, &root, CLUSTER, &Known::default(), NOW).await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     assert_eq!(magnum.calls(), [""; 0]);
 }
@@ -205,7 +207,7 @@ async fn case_50_leftovers_are_compared_with_what_was_predicted() {
         record: Some(&record),
         ..Known::default()
     };
-    let found = leftovers::read(&magnum.clients, &ada, CLUSTER, &known).await;
+    let found = leftovers::read(&magnum.clients, &ada, CLUSTER, &known, NOW).await;
     let found = found.unwrap();
     assert!(found.is_gone);
     assert_eq!(found.cluster.name, "shop");
@@ -224,7 +226,7 @@ async fn without_a_record_leftovers_are_found_by_the_uuid_alone() {
     let magnum = ChangingMagnum::with(vec![]).await;
     magnum.add_volume("v1", CLUSTER);
     let known = Known::default();
-    let found = leftovers::read(&magnum.clients, &ada(&magnum), CLUSTER, &known).await;
+    let found = leftovers::read(&magnum.clients, &ada(&magnum), CLUSTER, &known, NOW).await;
     let found = found.unwrap();
     assert_eq!(found.items.len(), 1);
     assert_eq!(found.cluster.name, CLUSTER.to_string());

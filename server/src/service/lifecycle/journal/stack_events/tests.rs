@@ -80,7 +80,8 @@ impl Cloud {
 
     /// Returns what one replica has.
     fn replica(&self) -> StackEvents {
-        StackEvents::new(self.heat.clone(), Journal::new(Some(self.store.clone())))
+        let journal = Journal::new(Some(self.store.clone()));
+        StackEvents::new(self.heat.clone(), journal, Clock::system())
     }
 
     /// Reads at once, whenever the last read was.
