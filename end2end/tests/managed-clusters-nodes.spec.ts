@@ -58,6 +58,16 @@ test("the nodes of a cluster are listed with group, server and state, and are fi
   // the cluster is not enrolled
   await expect(part(page, "notes")).toContainText("Enrol the cluster");
   await isAccessible(page);
+  // on a narrow screen the state is beside its label, and not off-screen
+  await page.setViewportSize({ width: 390, height: 844 });
+  const state = rows(page, workers).first().getByRole("cell").filter({ hasText: "ACTIVE" });
+  const box = await state.locator(".status").boundingBox();
+  if (!box) throw new Error("no state");
+  expect(box.x).toBeGreaterThanOrEqual(0);
+  expect(box.x + box.width).toBeLessThanOrEqual(390);
+  expect(await main(page).getByRole("region", { name: "Nodes" }).evaluate((region) => region.scrollWidth - region.clientWidth)).toBe(0);
+  await isAccessible(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
   const filter = main(page).getByLabel("Name, group, state or address");
   await filter.fill("default-master");
   await expect(rows(page, workers)).toHaveCount(0);
