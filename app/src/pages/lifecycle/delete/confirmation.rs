@@ -20,7 +20,9 @@ pub fn options(deletion: Deletion) -> AnyView {
     });
     let partial = Memo::new(move |_| {
         deletion.inventory.with(|inventory| {
-            let partial = inventory.as_ref().map(|inventory| inventory.partial.clone());
+            let partial = inventory
+                .as_ref()
+                .map(|inventory| inventory.partial.clone());
             partial.unwrap_or_default()
         })
     });
