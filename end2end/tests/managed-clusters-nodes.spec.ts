@@ -100,7 +100,12 @@ test("the chosen node is removed after its name, and the journal has it", async 
   await expect(removal.locator("[data-part=steps]")).toContainText("(2 to 1)");
   const send = removal.getByRole("button", { name: "Remove the node" });
   await expect(send).toBeDisabled();
+  // another node of the group can leave with it, and the text to type has the number
+  const other = removal.getByRole("checkbox", { name: before[1]?.name ?? "" });
+  await other.check();
+  await expect(removal.getByLabel(`Type ${name} and 1 more to confirm`)).toBeVisible();
   await isAccessible(page);
+  await other.uncheck();
   // Portico does not see into the cluster: it cannot be drained
   await removal.getByLabel(`Type ${name} to confirm`).fill(`${name} without draining`);
   await removal.getByLabel("Reason").fill("CHG-13");
