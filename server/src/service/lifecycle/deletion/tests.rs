@@ -1,6 +1,6 @@
 //! Deletions, with Magnum and Cinder inside of the test.
 use super::{
-    contents::ReclaimPolicies,
+    contents::{Contents, ReclaimPolicies},
     inventory,
     leftovers::{self, Known},
     request::{Permit, carry_out, permit},
@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 const NONE: DeletionOptions = DeletionOptions {
     services_first: false,
     claims_first: false,
+    accepts_partial: false,
 };
 
 fn wanted(options: DeletionOptions) -> inventory::Wanted {
@@ -48,7 +49,7 @@ async fn send(
     }
 }
 
-fn closed() -> Result<ReclaimPolicies, String> {
+fn closed() -> Result<Contents, String> {
     Err("The cluster cannot be opened.".to_owned())
 }
 
@@ -236,7 +237,10 @@ async fn without_a_record_leftovers_are_found_by_the_uuid_alone() {
 async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     magnum.add_volume("v1", CLUSTER);
-    let policies = ReclaimPolicies::from([("v1".to_owned(), Reclaim::Delete)]);
+    let contents = Contents {
+        policies: ReclaimPolicies::from([("v1".to_owned(), Reclaim::Delete)]),
+        ..Contents::default()
+    };
     let claims_first = DeletionOptions {
         claims_first: true,
         ..NONE
@@ -246,7 +250,7 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
         &magnum.clients,
         &ada,
         wanted(claims_first),
-        Ok(policies),
+        Ok(contents),
         Ok(false),
     );
     let found = found.await.unwrap();
@@ -254,4 +258,25 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     assert_eq!(found.options_refusal, None);
     let volume = found.goes.iter().find(|item| item.id == "v1").unwrap();
     assert!(volume.reason.contains("data is lost"), "{}", volume.reason);
+}
+
+#[tokio::test]
+async fn what_the_options_do_not_reach_is_accepted_before_the_deletion() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    let ada = ada(&magnum);
+    let found = |options| {
+        let contents = Contents {
+            partial: vec!["Services were looked for in dev.".to_owned()],
+            ..Contents::default()
+        };
+        let (clients, ada) = (&magnum.clients, &ada);
+        async move { inventory::read(clients, ada, wanted(options), Ok(contents), Ok(false)).await }
+    };
+    let mut options = DeletionOptions {
+        services_first: true,
+        ..NONE
+    };
+    assert!(!found(options).await.unwrap().can_be_sent("shop"));
+    options.accepts_partial = true;
+    assert!(found(options).await.unwrap().can_be_sent("shop"));
 }
