@@ -104,7 +104,27 @@ pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem>
 
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use futures::stream;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_a_limit_of_size_and_one_of_time() {
+        let within = read(Body::from("abc"), 3).await.expect("a body");
+        assert_eq!(within, "abc");
+        let refused = read(Body::from("abcd"), 3).await.expect_err("a problem");
+        assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
+        // a byte every ten seconds: idle for a short time only
+        let bytes = stream::unfold((), |()| async {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            Some((Ok::<_, Infallible>("x"), ()))
+        });
+        let refused = read(Body::from_stream(bytes), 64).await;
+        let refused = refused.expect_err("a problem");
+        assert_eq!(refused.status, StatusCode::REQUEST_TIMEOUT);
+    }
 
     #[test]
     fn a_name_given_twice_is_refused() {
