@@ -131,7 +131,6 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
 }
 
 fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptions) -> Router {
-    let site = Path::new(&*leptos.site_root).to_path_buf();
     let public_url = Arc::new(services.public_url.clone());
     let state = PageState {
         leptos: leptos.clone(),
@@ -188,8 +187,27 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .fallback(other)
         .with_state(state)
         .layer(CompressionLayer::new().compress_when(worth_compressing()));
-    // precompressed .br and .gz files are beside the files of a release build
-    let mut assets = Router::new().nest_service(
+    let pages = Router::new()
+        .merge(streams)
+        .merge(programs)
+        .merge(cloud)
+        .merge(pages)
+        // from the inside out: the last layer runs first
+        .layer(from_fn_with_state(public_url, forms::redirect_within_panel))
+        .layer(from_fn(ssr::to_project))
+        .layer(from_fn_with_state(services, app_addresses::lead_to_app))
+        .layer(from_fn(csrf::require))
+        .layer(from_fn(body_limit::require))
+        .layer(from_fn(audit::report))
+        .layer(from_fn(completion::complete_changes));
+    let pages = headers::set_for_pages(admitted(pages, gatekeeper.clone()));
+    headers::set(pages.merge(admitted(files(&leptos), gatekeeper)))
+}
+
+/// Returns the built files. Precompressed .br and .gz files are beside those of a release build.
+fn files(leptos: &LeptosOptions) -> Router {
+    let site = Path::new(&*leptos.site_root);
+    let mut files = Router::new().nest_service(
         "/pkg",
         ServeDir::new(site.join(&*leptos.site_pkg_dir))
             .append_index_html_on_directories(false)
@@ -198,23 +216,14 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
     );
     for asset in headers::ASSETS {
         let file = site.join(asset.trim_start_matches('/'));
-        assets = assets.route_service(asset, ServeFile::new(file));
+        files = files.route_service(asset, ServeFile::new(file));
     }
-    let assets = assets.layer(from_fn(headers::cache_assets));
-    Router::new()
-        .merge(streams)
-        .merge(programs)
-        .merge(cloud)
-        .merge(pages)
-        .merge(assets)
-        // from the inside out: the last layer runs first
-        .layer(from_fn_with_state(public_url, forms::redirect_within_panel))
-        .layer(from_fn(ssr::to_project))
-        .layer(from_fn_with_state(services, app_addresses::lead_to_app))
-        .layer(from_fn(csrf::require))
-        .layer(from_fn(body_limit::require))
-        .layer(from_fn(audit::report))
-        .layer(from_fn(completion::complete_changes))
+    files.layer(from_fn(headers::cache_assets))
+}
+
+/// Refuses requests that do not come from the gateway, and answers those whose handler panics.
+fn admitted(router: Router, gatekeeper: Gatekeeper) -> Router {
+    router
         .layer(from_fn_with_state(gatekeeper, caller::require))
         .layer(CatchPanicLayer::custom(|_| {
             (
@@ -224,7 +233,6 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             )
                 .into_response()
         }))
-        .layer(from_fn(headers::set))
 }
 
 /// Handles requests without a route: a call gets an error in the calls' format, anything else a
