@@ -8,8 +8,9 @@ use jiff::Timestamp;
 use portico_assertion::cluster_token;
 use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster};
 use portico_store::Session;
+use portico_testkit::snapshot_settings;
 use secrecy::ExposeSecret as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
@@ -244,7 +245,7 @@ async fn a_device_code_is_approved_in_another_browser() {
     let wrong = browser
         .open(&format!("{MAIN}/oauth2/device?user_code=AAAA-AAAA"))
         .await;
-    assert_eq!(wrong.status, StatusCode::NOT_FOUND);
+    snapshot_settings().bind(|| insta::assert_snapshot!("unknown_code", wrong.snapshot()));
     let page = browser
         .open(
             device["verification_uri_complete"]
@@ -253,9 +254,10 @@ async fn a_device_code_is_approved_in_another_browser() {
         )
         .await;
     let code = device["user_code"].as_str().expect("code");
-    for shown in ["server-1", code, "127.0.0.1"] {
-        assert!(page.body.contains(shown), "{shown} in {}", page.body);
-    }
+    assert!(page.body.contains(code), "{code} in {}", page.body);
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("approval_of_a_terminal", page.snapshot());
+    });
     assert_eq!(device["expires_in"], 300);
     // looking at the page decides nothing, and neither does another site's form
     assert_eq!(poll().await["error"], "slow_down");
@@ -278,7 +280,7 @@ async fn a_device_code_is_approved_in_another_browser() {
     let page = browser
         .submit(MAIN, &format!("{MAIN}/oauth2/device/decision"), &fields)
         .await;
-    assert!(page.body.contains("Your terminal is connected"));
+    snapshot_settings().bind(|| insta::assert_snapshot!("connected", page.snapshot()));
     let again = browser.submit(MAIN, &decision, &fields).await;
     assert_eq!(again.status, StatusCode::NOT_FOUND, "decided on once");
     let granted = poll().await;
@@ -294,6 +296,82 @@ async fn a_device_code_is_approved_in_another_browser() {
     )
     .await;
     assert_eq!(after.status, StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn errors_for_the_command_line_have_a_code_and_a_message() {
+    let (stack, mut browser, session) = started().await;
+    let granted = tokens(&stack, &mut browser).await;
+    let access = format!(
+        "Bearer {}",
+        granted["access_token"].as_str().expect("token")
+    );
+    let json = ("accept", "application/json");
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let bearer = ("authorization", access.as_str());
+    let unknown = "/api/v1/clusters/00000000-0000-4000-8000-000000000000/token";
+    let client = "client_id=portico-cli";
+    let device = "grant_type=urn:ietf:params:oauth:grant-type:device_code";
+    let mut answers = Vec::new();
+    for (method, path, headers, body) in [
+        (Method::GET, "/api/v1/clusters", vec![json], String::new()),
+        // nothing listens where this gateway's Keystone is
+        (
+            Method::GET,
+            "/api/v1/clusters",
+            vec![json, ("x-auth-token", "gAAAA")],
+            String::new(),
+        ),
+        (Method::POST, unknown, vec![json, bearer], String::new()),
+        (Method::GET, "/oauth2/token", vec![json], String::new()),
+        (
+            Method::POST,
+            "/oauth2/token",
+            vec![form],
+            "client_id=other".to_owned(),
+        ),
+        (
+            Method::POST,
+            "/oauth2/token",
+            vec![form],
+            format!("{client}&grant_type=password"),
+        ),
+        (
+            Method::POST,
+            "/oauth2/token",
+            vec![form],
+            format!("{client}&grant_type=authorization_code&code=x"),
+        ),
+        (
+            Method::POST,
+            "/oauth2/token",
+            vec![form],
+            format!("{client}&grant_type=refresh_token&refresh_token=x"),
+        ),
+        (
+            Method::POST,
+            "/oauth2/token",
+            vec![form],
+            format!("{client}&{device}&device_code=x"),
+        ),
+        (
+            Method::POST,
+            "/oauth2/device",
+            vec![form],
+            "client_id=other".to_owned(),
+        ),
+    ] {
+        let request = format!("{method} {path} {body}");
+        let answer = Browser::new(stack.address)
+            .send(method, &format!("{MAIN}{path}"), &headers, body)
+            .await;
+        let text = &answer.body;
+        for secret in [&access["Bearer ".len()..], session.csrf.expose_secret()] {
+            assert!(!text.contains(secret), "{request}: {text}");
+        }
+        answers.push(json!({ "request": request.trim_end(), "answer": answer.json_snapshot() }));
+    }
+    snapshot_settings().bind(|| insta::assert_json_snapshot!("errors", answers));
 }
 
 #[tokio::test]
