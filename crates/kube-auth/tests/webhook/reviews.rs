@@ -8,6 +8,7 @@ use portico_domain::cluster::RawTokens;
 use portico_test_support::webhook::{
     ApiServer, Reply, V1, V1BETA1, Webhook, certificate, closed_port, cluster,
 };
+use portico_testkit::snapshot_settings;
 use secrecy::ExposeSecret as _;
 use serde_json::json;
 use std::sync::Arc;
@@ -131,6 +132,7 @@ async fn a_body_that_is_not_a_review_is_a_bad_request() {
         json!({"apiVersion": api_version, "kind": kind, "spec": {"token": "t-o-k-e-n"}}).to_string()
     };
     let good = review(V1, "TokenReview");
+    let mut messages = Vec::new();
     for body in [
         String::new(),
         "not json".to_owned(),
@@ -154,7 +156,87 @@ async fn a_body_that_is_not_a_review_is_a_bad_request() {
         assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{body}");
         assert_eq!(reply.body["kind"], "Status", "{body}");
         assert!(!reply.text.contains("t-o-k-e-n"), "{}", reply.text);
+        messages.push(reply.body["message"].as_str().unwrap().to_owned());
     }
+    insta::assert_snapshot!("messages_about_bodies", messages.join("\n"));
+}
+
+#[tokio::test]
+async fn every_rejection_is_a_status_of_kubernetes_with_its_reason() {
+    let webhook = webhook();
+    let own = webhook.api_server_of(id(1));
+    let removed = ApiServer {
+        certificate: Some(certificate(&[format!("portico:cluster:{}", id(9))])),
+        ..webhook.api_server_of(id(1))
+    };
+    let path = |n: u128, kind: &str| format!("/clusters/{}/{kind}", id(n));
+    let token = sealed(webhook.current.public(), 1, Timestamp::now());
+    let review = json!({"apiVersion": V1, "kind": "TokenReview", "spec": {"token": token}});
+    let access = json!({"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview",
+        "spec": {"nonResourceAttributes": {"verb": "get", "path": "/healthz"}, "user": "vera"}});
+    let (review, access) = (review.to_string(), access.to_string());
+    let (json, tokens) = ("application/json", "tokenreview");
+    let mut replies = Vec::new();
+    for (what, api_server, path, content_type, body) in [
+        (
+            "an object of another kind",
+            &own,
+            path(1, tokens),
+            json,
+            "{}".to_owned(),
+        ),
+        (
+            "another content type",
+            &own,
+            path(1, tokens),
+            "text/plain",
+            review.clone(),
+        ),
+        (
+            "a large body",
+            &own,
+            path(1, tokens),
+            json,
+            " ".repeat(64 * 1024 + 1),
+        ),
+        (
+            "another cluster",
+            &own,
+            path(2, tokens),
+            json,
+            review.clone(),
+        ),
+        (
+            "a removed cluster",
+            &removed,
+            path(9, tokens),
+            json,
+            review.clone(),
+        ),
+        (
+            "another path",
+            &own,
+            "/tokenreview".to_owned(),
+            json,
+            review.clone(),
+        ),
+        (
+            "no policy",
+            &own,
+            path(1, "subjectaccessreview"),
+            json,
+            access,
+        ),
+        ("no Keystone", &own, path(1, tokens), json, review),
+    ] {
+        let body = Body::from(body);
+        let reply = api_server.send(Method::POST, &path, content_type, body);
+        let reply = reply.await;
+        assert!(!reply.text.contains(&token), "{}", reply.text);
+        let status = reply.status.as_u16();
+        replies.push(json!({ "request": what, "status": status, "body": reply.body }));
+    }
+    snapshot_settings().bind(|| insta::assert_json_snapshot!("rejections", replies));
 }
 
 #[tokio::test]
