@@ -22,6 +22,11 @@ const VARIABLE: &[(&str, &str)] = &[
     // the hash of the files that pages refer to
     (r"\?v=[0-9a-f]{12}\b", "?v=[hash]"),
     (r"\b(127\.0\.0\.1|localhost):[0-9]{4,5}\b", "$1:[port]"),
+    // the label by which a creation is found again
+    (
+        r#""portico_request": ?"[^"]+""#,
+        r#""portico_request":"[request]""#,
+    ),
     // temporary directories
     (r#"/[^\s:,'"`]*\.tmp[A-Za-z0-9]{6}\b"#, "[directory]"),
     // icons, of which only the presence matters to a reader
