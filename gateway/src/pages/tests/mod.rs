@@ -1,5 +1,5 @@
-//! One snapshot for each page: what it has inside of the layout. Snapshots of whole documents are in
-//! `gateway/tests/http/rendered.rs`.
+//! One snapshot for each page: what it has inside of the layout. The document around them, and pages
+//! as they are sent, are compared in `gateway/tests/http`.
 
 /// Compares a page with its snapshot.
 macro_rules! assert_page {
