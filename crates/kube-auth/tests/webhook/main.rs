@@ -8,4 +8,5 @@
 mod access;
 mod audit;
 mod listener;
+mod rejections;
 mod reviews;
