@@ -15,6 +15,7 @@ mod apps;
 mod audit;
 mod browser_state;
 mod client_address;
+mod client_errors;
 mod cloud_api;
 mod cluster_list;
 mod command_line;

@@ -9,4 +9,5 @@
 mod access;
 mod audit;
 mod listener;
+mod rejections;
 mod reviews;

@@ -16,17 +16,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
 
-fn webhook() -> Webhook {
+pub fn webhook() -> Webhook {
     let clusters = vec![cluster(1, "acme", &[]), cluster(2, "globex", &[])];
     Webhook::new(clusters, &closed_port(), Duration::from_secs(10))
 }
 
-fn id(n: u128) -> Uuid {
+pub fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
 }
 
 /// A cluster token around something that is not a Keystone token.
-fn sealed(key: &PublicKey, cluster: u128, issued: Timestamp) -> String {
+pub fn sealed(key: &PublicKey, cluster: u128, issued: Timestamp) -> String {
     let end = issued + SignedDuration::from_hours(1);
     let token = cluster_token::seal(key, id(cluster), &"gAAAA-inner".into(), end, issued).unwrap();
     token.token.expose_secret().to_owned()
@@ -136,6 +136,7 @@ async fn a_body_that_is_not_a_review_is_a_bad_request() {
         json!({"apiVersion": api_version, "kind": kind, "spec": {"token": "t-o-k-e-n"}}).to_string()
     };
     let good = review(V1, "TokenReview");
+    let mut messages = Vec::new();
     for body in [
         String::new(),
         "not json".to_owned(),
@@ -159,7 +160,9 @@ async fn a_body_that_is_not_a_review_is_a_bad_request() {
         assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{body}");
         assert_eq!(reply.body["kind"], "Status", "{body}");
         assert!(!reply.text.contains("t-o-k-e-n"), "{}", reply.text);
+        messages.push(reply.body["message"].as_str().unwrap().to_owned());
     }
+    insta::assert_snapshot!("messages_about_bodies", messages.join("\n"));
 }
 
 #[tokio::test]

@@ -13,6 +13,15 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+/// Compares what a command wrote with its snapshot.
+macro_rules! assert_ran {
+    ($name:expr, $ran:expr) => {
+        portico_testkit::snapshot_settings().bind(|| {
+            insta::assert_snapshot!($name, $ran.snapshot());
+        })
+    };
+}
+
 mod api_server;
 mod authorities;
 mod autoscale;
@@ -67,6 +76,16 @@ struct Ran {
 impl Ran {
     fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap()
+    }
+
+    /// Returns all that a user sees: the exit code, and what is on standard output and error.
+    fn snapshot(&self) -> String {
+        let part = |name: &str, text: &str| match text {
+            "" => String::new(),
+            text => format!("--- {name}\n{text}"),
+        };
+        let (out, err) = (part("output", &self.out), part("error", &self.err));
+        format!("exit code {}\n{out}{err}", self.code)
     }
 }
 
