@@ -16,6 +16,7 @@ use crate::{
     support::{
         browser::Browser,
         stack::{MAIN, Stack},
+        time::advance,
     },
 };
 
@@ -164,6 +165,7 @@ async fn attack_77_a_refused_token_that_was_just_replaced_signs_no_user_out() {
     corp.provider.control(control).await.expect("control");
     expires_in(&stack, &session, -1).await;
     let replace = async {
+        // the provider has the request by then, and has not answered
         tokio::time::sleep(Duration::from_millis(700)).await;
         let new = RefreshedTokens {
             refresh_token: Some(SecretString::from("of another replica")),
@@ -218,7 +220,8 @@ async fn attack_77_a_wrong_secret_of_ours_signs_no_user_out() {
         .control(json!({ "tokenError": null }))
         .await
         .expect("control");
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    // it is not asked again for so long after a failure
+    advance(Duration::from_secs(5)).await;
     storm(&browser, &[&stack], 20).await;
     settled(&corp, 1).await;
 }
