@@ -48,8 +48,8 @@ async fn settled(corp: &Registered, refreshes: usize) {
         assert!(Instant::now() < deadline, "no refresh");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    // a second one would come now
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    // a second one would come now: a refresh that waits for another looks for it every 150 ms
+    tokio::time::sleep(Duration::from_millis(400)).await;
     let events = corp.provider.events().await.expect("events");
     assert!(
         events.iter().all(|event| event.kind != "grant.error"),
