@@ -209,15 +209,15 @@ async fn the_audit_trail_of_a_stack_is_in_the_journal_and_outlives_the_stack() {
         // the deletion of the stack is read, and remains with the rest when nothing has it any more
         stack.delete().await;
         let deadline = Instant::now() + PATIENCE;
-        loop {
+        let deleted = loop {
             // Heat is asked about a stack once in some seconds
             let found = rows(&mut panel, uuid).await;
             if found[0].title == stack_title && found[0].status == "Delete complete" {
-                break;
+                break found;
             }
             assert!(Instant::now() < deadline, "{:?}", found[0]);
             sleep(PAUSE).await;
-        }
+        };
         let person = signed_in(&tenant, &mut panel).await;
         let ran = cluster(&person, &["delete", &name, "--yes", "--wait"]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
