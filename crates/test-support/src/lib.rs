@@ -30,5 +30,6 @@ pub mod provider;
 pub mod raw;
 pub mod received_identity;
 pub mod stack;
+pub mod time;
 pub mod webhook;
 pub mod wire;

@@ -9,6 +9,7 @@ use kube::{
 use portico_clock::Clock;
 use portico_lifecycle::journal::{NodeChange, NodeEvent};
 use portico_store::{JournalKey, JournalSource, KeyRing, Store};
+use portico_test_support::time::eventually;
 use serde_json::{Value, json};
 use server::service::lifecycle::{Journal, NodeEvents};
 use std::collections::BTreeSet;
@@ -101,7 +102,11 @@ async fn what_happens_to_a_node_is_recorded_once_among_replicas_and_remains() {
         let gaps = futures::join!(one.read(&recorded.key, &api), two.read(&recorded.key, &api));
         assert_eq!(gaps, (None, None));
         // the store has the time of a look in seconds
-        tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+        let second = Timestamp::now().as_second();
+        eventually("the next second", async || {
+            Timestamp::now().as_second() > second
+        })
+        .await;
     };
     look().await;
     make(&own, &nodes, "v1.31.0").await;

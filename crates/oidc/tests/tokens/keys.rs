@@ -4,7 +4,10 @@ use portico_oidc::{Error, Provider, Settings, TokenFault};
 use serde_json::json;
 use std::{sync::atomic::Ordering, time::Duration};
 
-use portico_test_support::provider::{Key, StandIn, redeem};
+use portico_test_support::{
+    provider::{Key, StandIn, redeem},
+    time::advance,
+};
 
 #[tokio::test]
 async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
@@ -43,7 +46,7 @@ async fn a_new_key_is_found_after_the_interval() {
     let next = Key::new("k2");
     *stand_in.replies.keys.lock().unwrap() = vec![json!({ "kty": "unknown" }), next.jwk()];
     stand_in.gives(&next.sign(&json!({}), &stand_in.claims()));
-    tokio::time::sleep(Duration::from_millis(250)).await;
+    advance(Duration::from_millis(200)).await;
     redeem(&provider).await.unwrap();
     // the old one is withdrawn with that
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));

@@ -115,6 +115,7 @@ async fn a_thousand_clients_of_a_dead_keystone_cost_it_a_call_a_second() {
             }
         });
     }
+    // until the outage is known; then the calls of so many clients are counted for a while
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let before = gate.turned_away();
     tokio::time::sleep(Duration::from_secs(2)).await;

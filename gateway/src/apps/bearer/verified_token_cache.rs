@@ -242,7 +242,7 @@ mod tests {
         Bearer::of(session, expires_at)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn many_who_ask_at_once_cost_one_question() {
         let accepted = cache();
         let asked = AtomicUsize::new(0);
