@@ -27,9 +27,14 @@ use arguments::{Arguments, Command, KubeAuthCommand};
 use error::CliError;
 use portico_cli::{exit_code, output};
 use portico_clock::Clock;
+use portico_runtime::telemetry::WorkerGuard;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long the end of the process waits for work on blocking threads.
+const TASKS_END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs the command on the command line.
 pub fn run() -> ExitCode {
@@ -42,28 +47,42 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&CliError::Other(anyhow::Error::new(error))),
     };
-    match runtime.block_on(dispatch(arguments)) {
+    let mut log = None;
+    let ended = runtime.block_on(dispatch(arguments, &mut log));
+    if log.is_some() {
+        // tasks that still run are dropped, and some of them log that
+        runtime.shutdown_timeout(TASKS_END_TIMEOUT);
+    }
+    // writes the last lines, before the reason for the end
+    drop(log);
+    match ended {
         Ok(code) => code,
         Err(error) => fail(&error),
     }
 }
 
-async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
+/// Runs the command. A command that starts the log leaves its guard in `log`.
+async fn dispatch(
+    arguments: Arguments,
+    log: &mut Option<WorkerGuard>,
+) -> Result<ExitCode, CliError> {
     let files = arguments.config;
     let clock = Clock::system();
     match arguments.command {
-        Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL).await?,
-        Command::Gateway => serve_one(&files, Role::Gateway).await?,
-        Command::Panel => serve_one(&files, Role::Panel).await?,
+        Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL, log).await?,
+        Command::Gateway => serve_one(&files, Role::Gateway, log).await?,
+        Command::Panel => serve_one(&files, Role::Panel, log).await?,
         Command::KubeAuth { command } => match command {
-            None | Some(KubeAuthCommand::Serve) => serve_one(&files, Role::KubeAuth).await?,
+            None | Some(KubeAuthCommand::Serve) => serve_one(&files, Role::KubeAuth, log).await?,
             Some(KubeAuthCommand::Config(arguments)) => {
                 kube_auth::config(&Config::load(&files)?, &arguments)?;
             }
             Some(KubeAuthCommand::Bootstrap(arguments)) => {
-                kube_auth::bootstrap(&files, arguments).await?;
+                kube_auth::bootstrap(&files, arguments, log).await?;
             }
-            Some(KubeAuthCommand::Sync(arguments)) => return sync::sync(&files, *arguments).await,
+            Some(KubeAuthCommand::Sync(arguments)) => {
+                return sync::sync(&files, *arguments, log).await;
+            }
             Some(KubeAuthCommand::Policy { command }) => return policy::policy(&command),
         },
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
@@ -122,8 +141,12 @@ async fn status(arguments: &portico_cli::StatusArgs, clock: &Clock) -> Result<Ex
     Ok(ExitCode::from(exit_code::NOT_PERMITTED))
 }
 
-async fn serve_one(files: &[PathBuf], role: Role) -> Result<(), CliError> {
-    serve::serve(files, load(files, &[role])?, &[role]).await
+async fn serve_one(
+    files: &[PathBuf],
+    role: Role,
+    log: &mut Option<WorkerGuard>,
+) -> Result<(), CliError> {
+    serve::serve(files, load(files, &[role])?, &[role], log).await
 }
 
 fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {

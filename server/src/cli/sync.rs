@@ -11,7 +11,7 @@ use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
-use portico_runtime::telemetry;
+use portico_runtime::telemetry::{self, WorkerGuard};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,11 +19,15 @@ use std::time::Duration;
 /// Maximum size of a synchronisation file, in bytes.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
-pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitCode, CliError> {
+pub(super) async fn sync(
+    named: &[PathBuf],
+    arguments: SyncArgs,
+    log: &mut Option<WorkerGuard>,
+) -> Result<ExitCode, CliError> {
     let config = Config::load(named)?;
     // only [log], [keystone] and [[clusters]] are used here
     config.validate(&[])?;
-    let _last_lines = telemetry::init(&config.log, None).context("start logging")?;
+    *log = Some(telemetry::init(&config.log, None).context("start logging")?);
     let (cluster, account) = parties(&config, &arguments)?;
     let path = &arguments.sync_config;
     let text = read_text(path, MAX_CONFIG_BYTES)?;
