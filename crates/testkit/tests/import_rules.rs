@@ -11,7 +11,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-domain", &[]),
     ("portico-clock", &[]),
     ("portico-lifecycle", &[]),
-    ("portico-runtime", &["portico-clock"]),
+    ("portico-runtime", &[]),
     ("portico-transport", &[]),
     ("portico-assertion", &["portico-domain"]),
     (

@@ -85,7 +85,7 @@ impl ServiceError {
             tracing::warn!(
                 request_id,
                 cause,
-                message = self.message,
+                answer = self.message,
                 "answered with an error"
             );
         }
