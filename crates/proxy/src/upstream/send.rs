@@ -19,9 +19,9 @@ use crate::config::HostHeader;
 use crate::metrics;
 use crate::request_body::Lender;
 use crate::upstream::Upstream;
-use crate::upstream::backend::Backend;
-use crate::upstream::connection_pool::{Lease, RequestError};
-use crate::upstream::connector::{BoxError, is_reused_connection_closed};
+use crate::upstream::backend::{Backend, RequestError};
+use crate::upstream::connection_reuse::is_reused_connection_closed;
+use crate::upstream::connector::BoxError;
 use crate::upstream::load_balancer::Tried;
 
 /// Bounds the backends that one request is tried with.
@@ -111,7 +111,7 @@ impl Upstream {
         head: Head,
         body: Body,
         socket: bool,
-    ) -> Result<(Response<Incoming>, Lease), SendError> {
+    ) -> Result<Response<Incoming>, SendError> {
         let mut load = Load::of(body, self.backends.len() > 1);
         let asks = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
         let mut may_repeat = asks && !socket && matches!(load, Load::Nothing);
@@ -133,9 +133,9 @@ impl Upstream {
             let request = self.addressed(backend, this, load.take())?;
             let sent = backend.request(request, socket).await;
             match sent.ok_or(SendError::NoSockets)? {
-                Ok(answer) => {
+                Ok(response) => {
                     self.answered(backend);
-                    return Ok(answer);
+                    return Ok(response);
                 }
                 Err(RequestError::Unsent(error)) => {
                     self.failed(backend, &*error);
