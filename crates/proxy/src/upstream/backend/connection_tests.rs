@@ -1,4 +1,4 @@
-//! What is promised of the connections to a backend, whichever library keeps them.
+//! The guarantees for connections to a backend, whichever library implements them.
 use super::*;
 use bytes::Bytes;
 use http::Method;
@@ -143,7 +143,7 @@ async fn two_requests_at_once_have_a_connection_each() {
 }
 
 #[tokio::test]
-async fn a_response_that_nobody_requested_is_given_to_no_request() {
+async fn an_unsolicited_response_is_given_to_no_request() {
     let twice = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok\
                   HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged";
     let (backend, counts) = server(twice, 100).await;
