@@ -279,7 +279,7 @@ async fn a_request_with_a_body_gives_its_connection_back() {
 }
 
 #[tokio::test]
-async fn one_that_a_server_may_have_left_a_body_on_is_not_used_again() {
+async fn a_connection_with_the_body_of_a_get_is_not_used_again() {
     for (method, answer) in [
         (Method::GET, ANSWER),
         (
