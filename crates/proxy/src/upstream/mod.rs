@@ -198,7 +198,7 @@ impl Upstream {
     pub(crate) fn may_speak_http2(&self) -> bool {
         self.backends
             .iter()
-            .any(|backend| backend.address.prior_knowledge || backend.address.tls)
+            .any(|backend| !backend.address.speaks_only_http1())
     }
 
     /// Returns whether its TLS uses files.

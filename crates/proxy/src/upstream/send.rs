@@ -11,7 +11,7 @@ use std::{error::Error, fmt};
 use axum::body::Body;
 use http::{
     HeaderMap, Method, Request, Response, Uri, header,
-    uri::{PathAndQuery, Scheme},
+    uri::{Authority, PathAndQuery, Scheme},
 };
 use hyper::body::{Body as _, Incoming};
 
@@ -26,6 +26,10 @@ use crate::upstream::load_balancer::Tried;
 
 /// Bounds the backends that one request is tried with.
 const MAX_TRIES: usize = 3;
+
+/// The authority in the target of a request in HTTP/1.1, which sends it as `Host` only. The HTTP
+/// client looks up its pool by it, several times for each request, so it is short.
+const UNSENT_AUTHORITY: &str = "a";
 
 /// The parts of a request that are the same for every backend.
 #[derive(Clone, Debug)]
@@ -181,17 +185,18 @@ impl Upstream {
         headers.insert(header::HOST, host.clone());
         let mut request = Request::new(body);
         *request.method_mut() = head.method;
-        *request.uri_mut() = uri(address.scheme.clone(), authority.clone(), target)?;
+        let authority = if address.speaks_only_http1() {
+            Authority::from_static(UNSENT_AUTHORITY)
+        } else {
+            authority.clone()
+        };
+        *request.uri_mut() = uri(address.scheme.clone(), authority, target)?;
         *request.headers_mut() = headers;
         Ok(request)
     }
 }
 
-fn uri(
-    scheme: Scheme,
-    authority: http::uri::Authority,
-    target: PathAndQuery,
-) -> Result<Uri, http::Error> {
+fn uri(scheme: Scheme, authority: Authority, target: PathAndQuery) -> Result<Uri, http::Error> {
     let mut parts = http::uri::Parts::default();
     parts.scheme = Some(scheme);
     parts.authority = Some(authority);
