@@ -69,7 +69,7 @@ impl Connector {
 
 impl Connector {
     /// Opens a connection.
-    pub async fn open(&self) -> Result<TokioIo<UpstreamIo>, BoxError> {
+    async fn open(&self) -> Result<TokioIo<UpstreamIo>, BoxError> {
         let within = self.0.within;
         match tokio::time::timeout(within, self.0.connect()).await {
             Ok(connected) => connected.map(TokioIo::new),

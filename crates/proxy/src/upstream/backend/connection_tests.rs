@@ -1,5 +1,6 @@
 //! The guarantees for connections to a backend, whichever library implements them.
 use super::*;
+use axum::serve::ListenerExt as _;
 use bytes::Bytes;
 use http::Method;
 use http_body::Frame;
@@ -296,6 +297,27 @@ async fn a_connection_with_the_body_of_a_get_is_not_used_again() {
             counts.settle(0).await;
         }
     }
+}
+
+#[tokio::test]
+async fn over_http_2_a_get_with_a_body_leaves_the_connection_to_others() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+    let url = format!("h2c://{}", listener.local_addr().expect("address"));
+    let accepted = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&accepted);
+    let listener = listener.tap_io(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+    });
+    let router = axum::Router::new().fallback(|body: Bytes| async { body });
+    tokio::spawn(axum::serve(listener, router).into_future());
+    let backend = backend(&url);
+    for _ in 0..3 {
+        let body = Body::new(Full::from("a body"));
+        let mut request = request(Method::GET, body);
+        request.headers_mut().remove("host");
+        assert_eq!(read(send(&backend, request).await).await, "a body");
+    }
+    assert_eq!(accepted.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
