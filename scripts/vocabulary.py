@@ -31,7 +31,7 @@ NAMES = {
     "Holdup": "StalledSide",
     "Judgement": "Assessment",
     "Kept": "what is stored, such as CachedToken",
-    "LastLines": "LogFlushGuard",
+    "LastLines": "WorkerGuard",
     "Lingers": "LingeringClose",
     "Manner": "ClientOptions",
     "Naming": "MatchedRules",

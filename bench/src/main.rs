@@ -1,7 +1,10 @@
 //! The program behind `make bench-kube-auth`, `make bench-gateway`, `make bench-panel`, `make bench-cluster` and
 //! `make soak`: runs the real program as a separate process, beside what it is compared with, against the services of the test
 //! stack.
-#![allow(clippy::disallowed_methods, reason = "a benchmark ends with its tasks")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a benchmark ends with its tasks, and measures the real time"
+)]
 mod browser;
 mod cluster;
 mod gateway;

@@ -75,7 +75,7 @@ async function interaction(act, condition, value) {
   const requestsBefore = new Set(network.requests.keys());
   await act();
   const time = await page.evaluate(async () => (await window.__shown) - window.__probe.lastEvent);
-  // a long task is reported after its end
+  // a long task is reported after its end, and one can follow what is shown; this is outside of the times
   await page.waitForTimeout(400);
   const longest = await page.evaluate(() =>
     Math.max(0, ...window.__probe.longTasks.slice(window.__longBefore).map(({ duration }) => duration)),

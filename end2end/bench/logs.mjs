@@ -96,7 +96,7 @@ export async function sample({ browser }) {
   const inPage = await page.evaluate(() => window.__log.end());
   const tab_rss_mb = await rssOfTab(browser);
   const memory = await occupied(page, network);
-  // a long task is reported after its end
+  // the garbage collection is a long task: until it is reported, so that it counts in no sample
   await page.waitForTimeout(400);
   await page.evaluate(() => window.__log.begin());
   return {

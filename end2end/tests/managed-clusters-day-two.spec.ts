@@ -8,7 +8,7 @@ import { expect, test } from "../support/browser";
 import { createCluster, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
 import { signedIn, signIn } from "../support/sign-in";
-import { clustersPage, createColleague, createTenant, hasMagnum, removeTenant, type Tenant } from "../support/tenant";
+import { clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 
 // only with PORTICO_WITHOUT_MAGNUM=1, which CI never sets
@@ -106,6 +106,27 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   await page.goto(viewOf(cluster, "journal"));
   await expect(main(page).getByText(`Upgrade to ${NEXT}`).first()).toBeVisible();
   await expect(main(page).getByText(`Template: kubernetes-1.31 → ${NEXT}`).first()).toBeVisible();
+});
+
+test("the page of an upgrade follows a change of another client to its end, without a click", async ({ page }) => {
+  await signIn(page, tenant.member, clustersPage(tenant));
+  const cluster = await createCluster(page, tenant, unique("follow"), { sim_seconds: "10" });
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+  const groups = await magnum(tenant, "GET", `/clusters/${cluster}/nodegroups`);
+  const { nodegroups } = JSON.parse(groups.body) as { nodegroups: { name: string; uuid: string }[] };
+  const nodegroup = nodegroups.find(({ name }) => name === "default-worker")?.uuid;
+  const resized = await magnum(tenant, "POST", `/clusters/${cluster}/actions/resize`, { node_count: 2, nodegroup });
+  expect(resized.status, resized.body).toBe(202);
+  await page.goto(viewOf(cluster, "upgrade"));
+  await expect(progress(page)).toBeVisible();
+  // it is not enrolled, so its own API is not asked
+  await expect(part(page, "node-progress")).toContainText("Not checked: ");
+  await expect(part(page, "refusal")).toBeVisible();
+  await expect(main(page).getByLabel("Upgrade to")).toHaveCount(0);
+  await isAccessible(page);
+  await expect(progress(page)).toContainText("Complete", { timeout: 60_000 });
+  await expect(part(page, "refusal")).toHaveCount(0);
+  await expect(main(page).getByLabel("Upgrade to")).toBeVisible();
 });
 
 test("case_36 an upgrade that the driver refuses is not offered, with what to do instead", async ({ page }) => {

@@ -58,6 +58,16 @@ test("the nodes of a cluster are listed with group, server and state, and are fi
   // the cluster is not enrolled
   await expect(part(page, "notes")).toContainText("Enrol the cluster");
   await isAccessible(page);
+  // on a narrow screen the state is beside its label, and not off-screen
+  await page.setViewportSize({ width: 390, height: 844 });
+  const state = rows(page, workers).first().getByRole("cell").filter({ hasText: "ACTIVE" });
+  const box = await state.locator(".status").boundingBox();
+  if (!box) throw new Error("no state");
+  expect(box.x).toBeGreaterThanOrEqual(0);
+  expect(box.x + box.width).toBeLessThanOrEqual(390);
+  expect(await main(page).getByRole("region", { name: "Nodes" }).evaluate((region) => region.scrollWidth - region.clientWidth)).toBe(0);
+  await isAccessible(page);
+  await page.setViewportSize({ width: 1440, height: 900 });
   const filter = main(page).getByLabel("Name, group, state or address");
   await filter.fill("default-master");
   await expect(rows(page, workers)).toHaveCount(0);
@@ -90,7 +100,12 @@ test("the chosen node is removed after its name, and the journal has it", async 
   await expect(removal.locator("[data-part=steps]")).toContainText("(2 to 1)");
   const send = removal.getByRole("button", { name: "Remove the node" });
   await expect(send).toBeDisabled();
+  // another node of the group can leave with it, and the text to type has the number
+  const other = removal.getByRole("checkbox", { name: before[1]?.name ?? "" });
+  await other.check();
+  await expect(removal.getByLabel(`Type ${name} and 1 more to confirm`)).toBeVisible();
   await isAccessible(page);
+  await other.uncheck();
   // Portico does not see into the cluster: it cannot be drained
   await removal.getByLabel(`Type ${name} to confirm`).fill(`${name} without draining`);
   await removal.getByLabel("Reason").fill("CHG-13");

@@ -1,7 +1,7 @@
 //! Records audit events of the gateway, in the log (target `audit`) and in the store.
 use std::borrow::Cow;
 
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_domain::identity::User;
 use portico_store::{NewAuditEvent, Outcome, Session, Store};
 use serde_json::{Map, Value, json};
@@ -104,11 +104,12 @@ impl<'a> Event<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct AuditLog {
     store: Store,
+    clock: Clock,
 }
 
 impl AuditLog {
-    pub fn new(store: Store) -> Self {
-        Self { store }
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Self { store, clock }
     }
 
     /// Records an event. If the store cannot take it, the error is logged and counted; the action
@@ -171,7 +172,7 @@ impl AuditLog {
                 Value::Object(detail)
             },
         };
-        if let Err(error) = self.store.audit().append(&row, Timestamp::now()).await {
+        if let Err(error) = self.store.audit().append(&row, self.clock.now()).await {
             tracing::error!(%error, action = &*event.action, "the audit log could not be written");
         }
     }

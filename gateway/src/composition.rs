@@ -3,6 +3,7 @@ use std::sync::{Arc, Weak};
 
 use axum::extract::FromRef;
 use portico_assertion::{PublicKey, Signer, SigningKey, cluster_list::ListSigner};
+use portico_clock::Clock;
 use portico_openstack::keystone;
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
 use portico_runtime::secret_file::read_token_file;
@@ -47,6 +48,8 @@ use crate::{
 /// The dependencies of the gateway, besides its configuration.
 #[derive(Debug)]
 pub struct Deps {
+    /// The source of the time of day for all parts of the gateway.
+    pub clock: Clock,
     pub store: Store,
     pub keystone: keystone::Client,
     /// `keystone.default_domain`.
@@ -80,6 +83,7 @@ pub(crate) struct Handlers {
 pub(crate) struct Parts {
     pub handlers: Handlers,
     pub store: Store,
+    pub clock: Clock,
     pub cookies: Cookies,
     pub hosts: Arc<Hosts>,
     pub providers: Arc<Providers>,
@@ -103,6 +107,7 @@ impl Parts {
     /// As [`crate::Gateway::build`].
     pub fn build(config: GatewayConfig, deps: Deps) -> Result<Self, BuildError> {
         let Deps {
+            clock,
             store,
             keystone,
             default_domain,
@@ -119,17 +124,18 @@ impl Parts {
         };
         let identities = Arc::new(Identities::build(&apps, &clusters)?);
         let clusters = Arc::new(Clusters::new(clusters));
-        let providers = Arc::new(Providers::build(&config)?);
+        let providers = Arc::new(Providers::build(&config, &clock)?);
         let federations = Arc::new(Federations::build(&config, &keystone)?);
-        let audit = AuditLog::new(store.clone());
+        let audit = AuditLog::new(store.clone(), clock.clone());
         let signing = Arc::new(Signing::new(signer));
         let keystone_health = Arc::new(KeystoneHealth::default());
         let forwarder = Arc::new(Forwarder::default());
         let sessions = Arc::new_cyclic(|me: &Weak<Sessions>| Sessions {
             me: me.clone(),
             config: config.session.clone(),
-            registry: Registry::new(store.clone(), config.session.idle),
+            registry: Registry::new(store.clone(), config.session.idle, clock.clone()),
             store: store.clone(),
+            clock: clock.clone(),
             keystone: keystone.clone(),
             keystone_health: Arc::clone(&keystone_health),
             providers: Arc::clone(&providers),
@@ -137,6 +143,7 @@ impl Parts {
             audit: audit.clone(),
         });
         let assertions = Arc::new(Assertions {
+            clock: clock.clone(),
             signing: Arc::clone(&signing),
             panel_key: PublicKey::read(&config.panel_sealing_key_file)?,
             issuer: Arc::clone(hosts.main()),
@@ -145,16 +152,19 @@ impl Parts {
         let authentication = Arc::new(Authentication {
             cookies,
             store: store.clone(),
+            clock: clock.clone(),
             tell_address_to: config.tell_address_to.clone(),
             hosts: Arc::clone(&hosts),
             sessions: Arc::clone(&sessions),
         });
         let cluster_tokens = Arc::new(ClusterTokens {
+            clock: clock.clone(),
             clusters: Arc::clone(&clusters),
             sessions: Arc::clone(&sessions),
             audit: audit.clone(),
         });
         let authorization = Arc::new(Authorization {
+            clock: clock.clone(),
             rules: Rules::load(&apps, &config.providers)?,
             hosts: Arc::clone(&hosts),
             providers: Arc::clone(&providers),
@@ -162,6 +172,7 @@ impl Parts {
             audit: audit.clone(),
         });
         let upstream_identity = Arc::new(UpstreamIdentity {
+            clock: clock.clone(),
             identities: Arc::clone(&identities),
             hosts: Arc::clone(&hosts),
             sessions: Arc::clone(&sessions),
@@ -170,8 +181,10 @@ impl Parts {
             audit: audit.clone(),
         });
         let bearer_authentication = Arc::new(BearerAuthentication {
-            verified_tokens: VerifiedTokenCache::new().map_err(|_| BuildError::Randomness)?,
+            verified_tokens: VerifiedTokenCache::new(clock.clone())
+                .map_err(|_| BuildError::Randomness)?,
             store: store.clone(),
+            clock: clock.clone(),
             keystone: keystone.clone(),
             providers: Arc::clone(&providers),
             sessions: Arc::clone(&sessions),
@@ -181,19 +194,23 @@ impl Parts {
         let handovers = Arc::new(Handovers {
             cookies,
             store: store.clone(),
+            clock: clock.clone(),
             hosts: Arc::clone(&hosts),
             authentication: Arc::clone(&authentication),
             authorization: Arc::clone(&authorization),
             audit: audit.clone(),
         });
-        let browser_states = Arc::new(BrowserStates::new(cookies, store.clone()));
+        let browser_states = BrowserStates::new(cookies, store.clone(), clock.clone());
+        let browser_states = Arc::new(browser_states);
         let saved_forms = Arc::new(SavedForms {
             cookies,
             browser_states: Arc::clone(&browser_states),
             store: store.clone(),
+            clock: clock.clone(),
             audit: audit.clone(),
         });
         let forward_auth = Arc::new(ForwardAuth {
+            clock: clock.clone(),
             hosts: Arc::clone(&hosts),
             authentication: Arc::clone(&authentication),
             authorization: Arc::clone(&authorization),
@@ -214,6 +231,7 @@ impl Parts {
             forwarder: Arc::clone(&forwarder),
             panel,
             store: store.clone(),
+            clock: clock.clone(),
             hosts: Arc::clone(&hosts),
             providers: Arc::clone(&providers),
             sessions: Arc::clone(&sessions),
@@ -225,10 +243,11 @@ impl Parts {
             handovers: Arc::clone(&handovers),
             saved_forms: Arc::clone(&saved_forms),
             audit: audit.clone(),
-            namespace_candidates: NamespaceCandidateCache::new(store.clone()),
+            namespace_candidates: NamespaceCandidateCache::new(store.clone(), clock.clone()),
         });
         let refusal_time = config.keystone.refusal_time;
-        let attempts = Arc::new(Attempts::new(store.clone(), cookies, refusal_time));
+        let attempts = Attempts::new(store.clone(), clock.clone(), cookies, refusal_time);
+        let attempts = Arc::new(attempts);
         let sign_in = Arc::new(SignIn {
             session: config.session.clone(),
             keystone_methods: config.keystone,
@@ -238,6 +257,7 @@ impl Parts {
             default_domain,
             cookies,
             store: store.clone(),
+            clock: clock.clone(),
             keystone: keystone.clone(),
             hosts: Arc::clone(&hosts),
             providers: Arc::clone(&providers),
@@ -251,6 +271,7 @@ impl Parts {
             admins: config.session.admins,
             project_admin_roles: config.audit.project_admin_roles,
             store: store.clone(),
+            clock: clock.clone(),
             clusters: Arc::clone(&clusters),
             hosts: Arc::clone(&hosts),
             providers: Arc::clone(&providers),
@@ -260,6 +281,7 @@ impl Parts {
         let client_api = Arc::new(ClientApi {
             clusters: Arc::clone(&clusters),
             store: store.clone(),
+            clock: clock.clone(),
             keystone,
             hosts: Arc::clone(&hosts),
             sessions: Arc::clone(&sessions),
@@ -274,6 +296,7 @@ impl Parts {
         let publication = config.cluster_list.as_ref().map(publication);
         let cluster_list = Arc::new(ClusterListPublisher {
             store: store.clone(),
+            clock: clock.clone(),
             publication: publication.transpose()?,
             issuer: Arc::clone(hosts.main()),
             signed: Mutex::default(),
@@ -296,6 +319,7 @@ impl Parts {
                 sign_in,
             },
             store,
+            clock,
             cookies,
             request_contexts: RequestContexts::new(Arc::clone(&hosts), config.trusted_proxies),
             hosts,

@@ -1,7 +1,7 @@
 //! Dispatches every request: checks host, path and origin, then calls the host's own routes.
 mod panic;
 
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use axum::{
     Extension, Router,
@@ -12,6 +12,7 @@ use axum::{
 use http::{HeaderValue, Method, Request, header};
 use portico_proxy::stream::upgrade;
 use portico_request::path;
+use tokio::time::Instant;
 use tower::ServiceExt as _;
 
 use crate::{

@@ -7,11 +7,12 @@ mod description;
 pub(crate) mod rules;
 mod series;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use portico_store::{AuditSize, EndReason, EndedSession, SessionKind};
 use series::KNOWN;
+use tokio::time::Instant;
 
 pub(crate) use description::describe;
 

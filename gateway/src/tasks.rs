@@ -77,7 +77,7 @@ async fn follow(parts: &Arc<Parts>) {
 
 /// Reads sessions with open connections again that seem expired, or that the feed does not cover.
 async fn recheck_open(parts: &Arc<Parts>) {
-    let suspected = parts.sessions.registry.suspected(Timestamp::now());
+    let suspected = parts.sessions.registry.suspected(parts.clock.now());
     stream::iter(suspected)
         .for_each_concurrent(MAX_CONCURRENT_CALLS, |live| async move {
             if let Err(error) = parts.sessions.registry.recheck(&live).await {
@@ -99,7 +99,7 @@ async fn revoke_due(parts: &Arc<Parts>) {
 
 /// Refreshes sessions in use ahead of time, so that no request has to wait.
 async fn refresh_active(parts: &Arc<Parts>) {
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     for live in parts.sessions.registry.all() {
         if live.is_active(now) && parts.sessions.refresh_is_due(&live, now) {
             drop(parts.sessions.refresh_in_background(&live));
@@ -145,7 +145,7 @@ async fn ask_keystone(parts: &Arc<Parts>) {
 }
 
 async fn validate_active(parts: &Arc<Parts>) {
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     let every = signed(parts.sessions.config.validate_every);
     let bound = every + signed(parts.sessions.config.stale_for);
     let age = |live: &Arc<Live>| now.duration_since(live.root().keystone_checked_at);
@@ -175,7 +175,7 @@ async fn validate_active(parts: &Arc<Parts>) {
 }
 
 async fn sweep(parts: &Arc<Parts>) {
-    let now = Timestamp::now();
+    let now = parts.clock.now();
     match parts.store.sweep(now).await {
         Ok(swept) => {
             metrics::sessions_ended(&swept.ended, EndReason::Expired);
@@ -191,7 +191,7 @@ async fn sweep(parts: &Arc<Parts>) {
 
 /// Adds entries written by versions without a hash chain to the chain, and measures the sizes.
 async fn chain_audit(parts: &Arc<Parts>) {
-    let (audit, now) = (parts.store.audit(), Timestamp::now());
+    let (audit, now) = (parts.store.audit(), parts.clock.now());
     match audit.adopt(now).await {
         Ok(0) => {}
         Ok(adopted) => tracing::warn!(
@@ -213,11 +213,12 @@ async fn trim_audit(parts: &Arc<Parts>) {
         return;
     }
     let kept = SignedDuration::from_hours(24 * i64::from(days));
-    let Ok(before) = Timestamp::now().checked_sub(kept) else {
+    let now = parts.clock.now();
+    let Ok(before) = now.checked_sub(kept) else {
         // longer than the range of timestamps
         return;
     };
-    match parts.store.audit().trim(before).await {
+    match parts.store.audit().trim(before, now).await {
         Ok(0) => {}
         Ok(deleted) => tracing::info!(deleted, days, "old entries of the audit log were deleted"),
         Err(error) => tracing::warn!(%error, "old entries of the audit log cannot be deleted"),

@@ -1,5 +1,9 @@
 //! `cargo xtask site [--release]`: the browser half of the build. Needs cargo with the
 //! wasm32-unknown-unknown target and what `npm ci` installs; no other tool, no download.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it prints how long its steps took"
+)]
 mod compress;
 #[cfg(test)]
 mod contrast;

@@ -14,16 +14,22 @@ pub async fn get_cluster_nodes(cluster: Uuid) -> Result<ClusterNodes, UiError> {
     super::answer(super::panel()?.cluster_nodes(cluster).await)
 }
 
-/// Returns what the removal of a node would do; changes nothing.
+/// Returns what the removal of a node, alone or with others of its group, would do; changes nothing.
 #[server(prefix = "/api", endpoint = "managed_clusters/review_node_removal", input = Json, output = Json, client = PanelClient)]
 pub async fn review_node_removal(
     cluster: Uuid,
     server: String,
+    others: Option<Vec<String>>,
 ) -> Result<NodeGroupReview, UiError> {
-    super::answer(super::panel()?.review_node_removal(cluster, server).await)
+    let node = NodeRemoval {
+        server,
+        others: others.unwrap_or_default(),
+        ..NodeRemoval::default()
+    };
+    super::answer(super::panel()?.review_node_removal(cluster, node).await)
 }
 
-/// Removes a node.
+/// Removes a node, alone or with others of its group.
 #[server(prefix = "/api", endpoint = "managed_clusters/remove_node", input = Json, output = Json, client = PanelClient)]
 pub async fn remove_node(
     cluster: Uuid,

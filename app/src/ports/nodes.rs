@@ -13,13 +13,13 @@ use uuid::Uuid;
 pub trait NodeOperations {
     /// Returns the nodes of a cluster, with what the viewer may do with each.
     async fn cluster_nodes(&self, cluster: Uuid) -> Result<ClusterNodes, UiError>;
-    /// Returns what the removal of a node would do; changes nothing. `server` is the ID of its server.
+    /// Returns what the removal of nodes would do; changes nothing. Of `node` only the servers count.
     async fn review_node_removal(
         &self,
         cluster: Uuid,
-        server: String,
+        node: NodeRemoval,
     ) -> Result<NodeGroupReview, UiError>;
-    /// Removes a node. `reason` is for the journal; it may be empty.
+    /// Removes a node, alone or with others. `reason` is for the journal; it may be empty.
     async fn remove_node(
         &self,
         cluster: Uuid,

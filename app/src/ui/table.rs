@@ -9,12 +9,15 @@ pub fn TableRegion(
     /// Rows that stack on a narrow screen, as those of events do.
     #[prop(optional)]
     events: bool,
+    /// Rows that stack on a narrow screen, where a cell has its `data-label` before its value.
+    #[prop(optional)]
+    stacked: bool,
     children: Children,
 ) -> impl IntoView {
-    let class = if events {
-        "table table-events"
-    } else {
-        "table"
+    let class = match (events, stacked) {
+        (_, true) => "table table-events table-stacked",
+        (true, false) => "table table-events",
+        (false, false) => "table",
     };
     view! {
         <div class="table-region" role="region" tabindex="0" aria-label=label>

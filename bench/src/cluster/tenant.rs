@@ -1,6 +1,7 @@
 //! A project of the run's own in the real Keystone and the real Magnum, and its clusters.
 use anyhow::{Context as _, Result, bail, ensure};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{AuthOutcome, Client, Login, Scope, UserRef};
 use portico_openstack::magnum::{self, Cluster, NewCluster, Resize, Status};
@@ -209,7 +210,10 @@ fn now_ms() -> Result<f64> {
 }
 
 async fn sign_in(env: &TestEnv, user: &TestUser, project: &str) -> Result<ScopedToken> {
-    let keystone = Client::new(&KeystoneConfig::new(env.get("KEYSTONE_URL")?.parse()?))?;
+    let keystone = Client::new(
+        &KeystoneConfig::new(env.get("KEYSTONE_URL")?.parse()?),
+        Clock::system(),
+    )?;
     let login = Login::with_password(
         UserRef::Id(user.id.clone()),
         user.password.clone(),

@@ -17,8 +17,8 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// How often the upstream is asked for the identity that it received.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Entries of Portico's access log may be delayed (`log.access_delay`).
-const ACCESS_LOG_DELAY: Duration = Duration::from_millis(200);
+/// Time for the threads that write the logs.
+const LOG_WRITE_TIME: Duration = Duration::from_millis(200);
 
 /// Returns all rounds, in their order.
 pub async fn run(arena: &Arena, effort: &Effort) -> Result<Vec<Round>> {
@@ -91,7 +91,7 @@ async fn one(contender: &Contender, number: usize, kind: Kind, effort: &Effort) 
     };
     let cpu = contender.processes.cpu()? - before;
     let rss_mb = contender.processes.rss_mb()?;
-    tokio::time::sleep(ACCESS_LOG_DELAY).await;
+    tokio::time::sleep(LOG_WRITE_TIME).await;
     let (body, (path, _)) = match kind {
         Kind::Large => ("1m", LARGE),
         Kind::Small | Kind::SmallByWrk => ("1k", SMALL),

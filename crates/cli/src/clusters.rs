@@ -2,6 +2,7 @@
 use super::{CommandError, api::Cluster, profile::Profile, session::Session};
 use crate::output::{OutputFormat, TableRow};
 use clap::Args;
+use portico_clock::Clock;
 use serde::Serialize;
 
 /// List the clusters that you can reach
@@ -59,8 +60,8 @@ impl From<Cluster> for ClusterRow {
 ///
 /// # Errors
 /// If this machine has no session, or the gateway ended it or does not respond.
-pub async fn clusters(args: &ClustersArgs) -> Result<Vec<ClusterRow>, CommandError> {
+pub async fn clusters(args: &ClustersArgs, clock: &Clock) -> Result<Vec<ClusterRow>, CommandError> {
     let profile = Profile::choose(args.gateway.as_deref())?;
-    let clusters = Session::new(profile)?.clusters().await?;
+    let clusters = Session::new(profile, clock)?.clusters().await?;
     Ok(clusters.into_iter().map(ClusterRow::from).collect())
 }

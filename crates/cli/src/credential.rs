@@ -9,6 +9,7 @@ use super::{
     token_cache::{Cached, TokenCache},
 };
 use clap::Args;
+use portico_clock::Clock;
 use uuid::Uuid;
 
 /// Print a cluster token for kubectl (its exec plugin; you need not run it yourself)
@@ -38,7 +39,7 @@ pub struct CredentialArgs {
 }
 
 /// Runs `portico credential`.
-pub async fn credential(args: CredentialArgs) -> Result<(), CommandError> {
+pub async fn credential(args: CredentialArgs, clock: &Clock) -> Result<(), CommandError> {
     let asked = ExecInfo::read()?;
     let cloud = match (args.cloud, &args.gateway) {
         (Some(cloud), _) => Some(cloud),
@@ -46,10 +47,10 @@ pub async fn credential(args: CredentialArgs) -> Result<(), CommandError> {
         (None, None) => direct::pinned_by_environment()?,
     };
     let token = match cloud {
-        Some(cloud) => direct::credential(&cloud, args.cluster, &asked).await?,
+        Some(cloud) => direct::credential(&cloud, args.cluster, &asked, clock).await?,
         None => {
             let profile = Profile::choose(args.gateway.as_deref())?;
-            from_gateway(profile, args.cluster, &asked).await?
+            from_gateway(profile, args.cluster, &asked, clock).await?
         }
     };
     asked.answer(&token)
@@ -59,13 +60,14 @@ async fn from_gateway(
     profile: Profile,
     cluster: Uuid,
     asked: &ExecInfo,
+    clock: &Clock,
 ) -> Result<Cached, CommandError> {
     // the session's refresh token is not part of the name: it changes, the token stays valid
-    let cache = TokenCache::open(&[profile.gateway.as_str(), &cluster.to_string()])?;
-    let mut session = Session::new(profile)?;
+    let cache = TokenCache::open(&[profile.gateway.as_str(), &cluster.to_string()], clock)?;
+    let mut session = Session::new(profile, clock)?;
     let mut fetch = async || {
         let got = session.cluster_token(cluster).await?;
-        Ok(Cached::new(got.token, got.expires_at))
+        Ok(Cached::new(got.token, got.expires_at, clock.now()))
     };
     let holder = TokenHolder::parent().filter(|_| asked.from_kubectl);
     let holders = cache.beside("holders").map(TokenHolders::read);
@@ -74,7 +76,7 @@ async fn from_gateway(
     };
     let refused = cache
         .known()?
-        .filter(|known| holders.was_refused(&holder, known));
+        .filter(|known| holders.was_refused(&holder, known, clock.now()));
     let token = match refused {
         Some(refused) => replace(&cache, &refused, fetch().await)?,
         None => cache.get(fetch).await?,
@@ -110,9 +112,16 @@ mod tests {
     use jiff::{SignedDuration, Timestamp};
     use secrecy::ExposeSecret as _;
 
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
+    fn cache(directory: &tempfile::TempDir) -> TokenCache {
+        let path = directory.path().join("token.json");
+        TokenCache::at(path, Clock::from_fn(|| NOW))
+    }
+
     fn token(text: &str) -> Cached {
-        let in_ten_minutes = Timestamp::now() + SignedDuration::from_mins(10);
-        Cached::new(text.to_owned().into(), in_ten_minutes)
+        let in_ten_minutes = NOW + SignedDuration::from_mins(10);
+        Cached::new(text.to_owned().into(), in_ten_minutes, NOW)
     }
 
     fn known(cache: &TokenCache) -> Option<String> {
@@ -130,7 +139,7 @@ mod tests {
     #[test]
     fn finding_o6_a_refused_token_of_an_ended_session_is_forgotten_and_login_is_named() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = TokenCache::at(directory.path().join("token.json"));
+        let cache = cache(&directory);
         let refused = token("old");
         cache.put(&refused);
         let error = replace(&cache, &refused, Err(ended())).unwrap_err();
@@ -141,7 +150,7 @@ mod tests {
     #[test]
     fn finding_o6_a_refused_token_is_replaced_and_an_outage_replaces_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let cache = TokenCache::at(directory.path().join("token.json"));
+        let cache = cache(&directory);
         let refused = token("old");
         cache.put(&refused);
         let outage = CommandError::Unavailable {

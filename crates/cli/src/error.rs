@@ -105,3 +105,6 @@ pub fn innermost(error: &reqwest::Error) -> String {
     }
     cause.to_string()
 }
+
+#[cfg(test)]
+mod tests;

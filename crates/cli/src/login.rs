@@ -8,11 +8,12 @@ use super::{
     session::{self, Session},
     terminal::say,
 };
+use portico_clock::Clock;
 
 /// Runs `portico login`.
-pub async fn login(args: LoginArgs) -> Result<(), CommandError> {
+pub async fn login(args: LoginArgs, clock: &Clock) -> Result<(), CommandError> {
     if let Some(cloud) = &args.cloud {
-        return direct::login(cloud, &args).await;
+        return direct::login(cloud, &args, clock).await;
     }
     let known = match &args.url {
         Some(url) => Profile::load(&profile::gateway_url(url)?)?,
@@ -40,12 +41,12 @@ pub async fn login(args: LoginArgs) -> Result<(), CommandError> {
     } else {
         browser::sign_in(&gateway, &client, !args.no_browser).await?
     };
-    let profile = session::with_tokens(url, ca, tokens);
+    let profile = session::with_tokens(url, ca, tokens, clock.now());
     // those of the previous session, possibly of another user
     profile::forget_tokens()?;
     profile.save()?;
     say(format!("Signed in at {}.", gateway.name()));
-    let names: Vec<String> = Session::new(profile)?
+    let names: Vec<String> = Session::new(profile, clock)?
         .clusters()
         .await?
         .into_iter()

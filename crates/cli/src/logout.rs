@@ -7,6 +7,7 @@ use super::{
     terminal::say,
 };
 use clap::Args;
+use portico_clock::Clock;
 
 /// End this machine's session
 ///
@@ -25,9 +26,9 @@ pub struct LogoutArgs {
 }
 
 /// Runs `portico logout`.
-pub async fn logout(args: LogoutArgs) -> Result<(), CommandError> {
+pub async fn logout(args: LogoutArgs, clock: &Clock) -> Result<(), CommandError> {
     if let Some(cloud) = &args.cloud {
-        return direct::logout(cloud, args.forget).await;
+        return direct::logout(cloud, args.forget, clock).await;
     }
     let profile = Profile::choose(args.url.as_deref())?;
     let gateway = Gateway::of(&profile)?;

@@ -64,17 +64,16 @@ impl TokenHolders {
 
     /// Returns whether this process holds this token already, and the token has not been confirmed
     /// since.
-    pub fn was_refused(&self, holder: &TokenHolder, token: &Cached) -> bool {
-        let now = Timestamp::now().as_second();
-        let confirmed = |at: Timestamp| now - at.as_second() < VALIDATION_TTL_SECONDS;
+    pub fn was_refused(&self, holder: &TokenHolder, token: &Cached, now: Timestamp) -> bool {
+        let confirmed = |at: Timestamp| now.as_second() - at.as_second() < VALIDATION_TTL_SECONDS;
         self.record.token == digest(token)
             && self.record.by.contains(holder)
             && !self.record.confirmed_at.is_some_and(confirmed)
     }
 
     /// Records that the token is valid.
-    pub fn confirmed(&mut self) {
-        self.record.confirmed_at = Some(Timestamp::now());
+    pub fn confirmed(&mut self, now: Timestamp) {
+        self.record.confirmed_at = Some(now);
         self.write();
     }
 
@@ -109,23 +108,29 @@ impl TokenHolders {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::SignedDuration;
+
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
     #[test]
     fn a_holder_of_the_token_was_refused_until_the_token_is_confirmed() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("holders");
-        let token = |text: &str| Cached::new(text.to_owned().into(), Timestamp::now());
+        let token = |text: &str| Cached::new(text.to_owned().into(), NOW, NOW);
         let holder = |id| TokenHolder { id, began: 7 };
         let mut holders = TokenHolders::read(path.clone());
-        assert!(!holders.was_refused(&holder(1), &token("a")));
+        assert!(!holders.was_refused(&holder(1), &token("a"), NOW));
         holders.add(holder(1), &token("a"));
         let mut holders = TokenHolders::read(path.clone());
-        assert!(holders.was_refused(&holder(1), &token("a")));
-        assert!(!holders.was_refused(&holder(2), &token("a")));
-        assert!(!holders.was_refused(&holder(1), &token("b")));
-        assert!(!holders.was_refused(&TokenHolder { id: 1, began: 8 }, &token("a")));
-        holders.confirmed();
-        assert!(!TokenHolders::read(path).was_refused(&holder(1), &token("a")));
+        assert!(holders.was_refused(&holder(1), &token("a"), NOW));
+        assert!(!holders.was_refused(&holder(2), &token("a"), NOW));
+        assert!(!holders.was_refused(&holder(1), &token("b"), NOW));
+        assert!(!holders.was_refused(&TokenHolder { id: 1, began: 8 }, &token("a"), NOW));
+        holders.confirmed(NOW);
+        let holders = TokenHolders::read(path);
+        let later = NOW + SignedDuration::from_secs(VALIDATION_TTL_SECONDS);
+        assert!(!holders.was_refused(&holder(1), &token("a"), NOW));
+        assert!(holders.was_refused(&holder(1), &token("a"), later));
     }
 
     #[test]

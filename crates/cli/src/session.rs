@@ -7,6 +7,7 @@ use super::{
     profile::{self, Profile},
 };
 use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_openstack::rest::REASON;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -51,13 +52,15 @@ impl Outgoing<'_> {
 pub struct Session {
     gateway: Gateway,
     profile: Profile,
+    clock: Clock,
 }
 
 impl Session {
-    pub fn new(profile: Profile) -> Result<Self, CommandError> {
+    pub fn new(profile: Profile, clock: &Clock) -> Result<Self, CommandError> {
         Ok(Self {
             gateway: Gateway::of(&profile)?,
             profile,
+            clock: clock.clone(),
         })
     }
 
@@ -208,7 +211,7 @@ impl Session {
     }
 
     async fn renew_ahead(&mut self, seconds: i64) -> Result<(), CommandError> {
-        if self.profile.access_expires_at - seconds <= Timestamp::now().as_second() {
+        if self.profile.access_expires_at - seconds <= self.clock.now().as_second() {
             self.renew().await?;
         }
         Ok(())
@@ -236,7 +239,7 @@ impl Session {
             .token(&form)
             .await?
             .map_err(|error| self.ended(&error.to_string()))?;
-        self.profile = with_tokens(current.gateway, current.ca, tokens);
+        self.profile = with_tokens(current.gateway, current.ca, tokens, self.clock.now());
         self.profile.save()
     }
 
@@ -248,15 +251,13 @@ impl Session {
     }
 }
 
-/// Returns a profile with the tokens of the token endpoint.
-pub fn with_tokens(gateway: Url, ca: Option<String>, tokens: Tokens) -> Profile {
+/// Returns a profile with the tokens that the token endpoint has issued now.
+pub fn with_tokens(gateway: Url, ca: Option<String>, tokens: Tokens, now: Timestamp) -> Profile {
     Profile {
         gateway,
         ca,
         access_token: tokens.access_token,
-        access_expires_at: Timestamp::now()
-            .as_second()
-            .saturating_add(tokens.expires_in),
+        access_expires_at: now.as_second().saturating_add(tokens.expires_in),
         refresh_token: tokens.refresh_token,
     }
 }

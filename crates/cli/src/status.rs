@@ -8,6 +8,7 @@ use super::{
 };
 use crate::output::{OutputFormat, TableRow};
 use clap::Args;
+use portico_clock::Clock;
 use serde::Serialize;
 
 /// Show where this machine is signed in
@@ -83,10 +84,10 @@ impl TableRow for SignIn {
 ///
 /// # Errors
 /// [`CommandError::NoProfile`] if there is none, or a profile cannot be read.
-pub async fn status() -> Result<Vec<SignIn>, CommandError> {
+pub async fn status(clock: &Clock) -> Result<Vec<SignIn>, CommandError> {
     let mut all = Vec::new();
     for profile in Profile::all()? {
-        all.push(of_gateway(profile).await?);
+        all.push(of_gateway(profile, clock).await?);
     }
     for pin in Pin::all()? {
         all.push(SignIn {
@@ -104,7 +105,7 @@ pub async fn status() -> Result<Vec<SignIn>, CommandError> {
     Ok(all)
 }
 
-async fn of_gateway(profile: Profile) -> Result<SignIn, CommandError> {
+async fn of_gateway(profile: Profile, clock: &Clock) -> Result<SignIn, CommandError> {
     let gateway = profile::display(&profile.gateway);
     let without_account = |gateway, state, error: &CommandError| SignIn {
         gateway,
@@ -114,7 +115,7 @@ async fn of_gateway(profile: Profile) -> Result<SignIn, CommandError> {
         session_expires_at: None,
         message: Some(error.to_string()),
     };
-    match whoami::account(profile).await {
+    match whoami::account(profile, clock).await {
         Ok(account) => Ok(SignIn {
             gateway,
             state: State::SignedIn,

@@ -2,6 +2,7 @@
 //! the old one expires if possible, and the others use it.
 use super::{error::CommandError, private_file, profile, terminal::say};
 use jiff::Timestamp;
+use portico_clock::Clock;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -26,12 +27,12 @@ pub struct Cached {
 }
 
 impl Cached {
-    /// Returns a new token.
-    pub fn new(token: SecretString, expires_at: Timestamp) -> Self {
+    /// Returns a token that was fetched now.
+    pub fn new(token: SecretString, expires_at: Timestamp, now: Timestamp) -> Self {
         Self {
             token,
             expires_at,
-            fetched_at: Timestamp::now(),
+            fetched_at: now,
             tried_at: None,
         }
     }
@@ -57,23 +58,26 @@ impl Cached {
 pub struct TokenCache {
     /// `None` if nothing can be written.
     path: Option<PathBuf>,
+    clock: Clock,
 }
 
 impl TokenCache {
     /// Opens the entry of these parts. If the home directory is not writable, there is no cache,
     /// but still a token; a file that another user has changed is refused.
-    pub fn open(parts: &[&str]) -> Result<Self, CommandError> {
+    pub fn open(parts: &[&str], clock: &Clock) -> Result<Self, CommandError> {
         let directory = profile::token_cache()?;
+        let clock = clock.clone();
         match private_file::private_directory(&directory) {
             Ok(()) => Ok(Self {
                 path: Some(directory.join(format!("{}.json", profile::file_hash(parts)))),
+                clock,
             }),
             Err(CommandError::File { path, source }) => {
                 say(format!(
                     "portico: {}: {source}; continuing without a cache",
                     path.display()
                 ));
-                Ok(Self { path: None })
+                Ok(Self { path: None, clock })
             }
             Err(error) => Err(error),
         }
@@ -81,8 +85,11 @@ impl TokenCache {
 
     /// Returns a cache in this file.
     #[cfg(test)]
-    pub fn at(path: PathBuf) -> Self {
-        Self { path: Some(path) }
+    pub fn at(path: PathBuf, clock: Clock) -> Self {
+        Self {
+            path: Some(path),
+            clock,
+        }
     }
 
     /// Returns the path of a related file with the same name and another extension.
@@ -93,7 +100,7 @@ impl TokenCache {
     /// Returns the cached token, if it is still usable.
     pub fn known(&self) -> Result<Option<Cached>, CommandError> {
         let known = self.path.as_deref().map(read).transpose()?.flatten();
-        Ok(known.filter(|known| known.usable(Timestamp::now())))
+        Ok(known.filter(|known| known.usable(self.clock.now())))
     }
 
     /// Returns the cached token while it is valid, else the result of `fetch`.
@@ -105,7 +112,7 @@ impl TokenCache {
             return fetch().await;
         };
         let known = self.known()?;
-        if let Some(known) = known.as_ref().filter(|known| known.fresh(Timestamp::now())) {
+        if let Some(known) = self.fresh(known.as_ref()) {
             return Ok(known.clone());
         }
         let _lock = match (private_file::try_lock(path), known) {
@@ -118,7 +125,7 @@ impl TokenCache {
             (Err(error), _) => return Err(error),
         };
         let known = self.known()?;
-        if let Some(known) = known.as_ref().filter(|known| known.fresh(Timestamp::now())) {
+        if let Some(known) = self.fresh(known.as_ref()) {
             return Ok(known.clone());
         }
         match (fetch().await, known) {
@@ -127,12 +134,17 @@ impl TokenCache {
                 Ok(fresh)
             }
             (Err(error), Some(mut known)) if error.is_outage() => {
-                known.tried_at = Some(Timestamp::now());
+                known.tried_at = Some(self.clock.now());
                 self.write(&known);
                 Ok(known)
             }
             (Err(error), _) => Err(error),
         }
+    }
+
+    /// Returns the token if it is not yet due for renewal.
+    fn fresh<'t>(&self, known: Option<&'t Cached>) -> Option<&'t Cached> {
+        known.filter(|known| known.fresh(self.clock.now()))
     }
 
     /// Deletes the token if it is still this one.
@@ -176,6 +188,12 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
+    const NOW: i64 = 1_800_000_000;
+
+    fn clock() -> Clock {
+        Clock::from_fn(|| at(NOW))
+    }
+
     fn cached(fetched: i64, expires: i64) -> Cached {
         Cached {
             token: SecretString::from("t"),
@@ -186,14 +204,11 @@ mod tests {
     }
 
     fn cache(directory: &tempfile::TempDir) -> TokenCache {
-        TokenCache {
-            path: Some(directory.path().join("token.json")),
-        }
+        TokenCache::at(directory.path().join("token.json"), clock())
     }
 
     fn ending_in(seconds: i64) -> Cached {
-        let now = Timestamp::now().as_second();
-        cached(now - 800, now + seconds)
+        cached(NOW - 800, NOW + seconds)
     }
 
     fn outage() -> CommandError {
@@ -250,8 +265,11 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_place_to_write_there_is_a_token_still() {
-        let cache = TokenCache { path: None };
-        let fresh = async || Ok(cached(0, 900));
+        let cache = TokenCache {
+            path: None,
+            clock: clock(),
+        };
+        let fresh = async || Ok(ending_in(900));
         assert!(cache.get(fresh).await.is_ok());
     }
 }

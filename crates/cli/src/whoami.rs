@@ -8,6 +8,7 @@ use super::{
 };
 use crate::output::{OutputFormat, TableRow};
 use clap::Args;
+use portico_clock::Clock;
 use portico_domain::identity::Project;
 use serde::Serialize;
 
@@ -75,14 +76,14 @@ impl Account {
 ///
 /// # Errors
 /// If this machine has no session, or the gateway ended it or does not respond.
-pub async fn whoami(args: &WhoAmIArgs) -> Result<Account, CommandError> {
+pub async fn whoami(args: &WhoAmIArgs, clock: &Clock) -> Result<Account, CommandError> {
     let profile = Profile::choose(args.gateway.as_deref())?;
-    account(profile).await
+    account(profile, clock).await
 }
 
 /// Asks the gateway of a profile for the session's account.
-pub(super) async fn account(profile: Profile) -> Result<Account, CommandError> {
+pub(super) async fn account(profile: Profile, clock: &Clock) -> Result<Account, CommandError> {
     let gateway = profile::display(&profile.gateway);
-    let answer = Session::new(profile)?.whoami().await?;
+    let answer = Session::new(profile, clock)?.whoami().await?;
     Ok(Account::new(gateway, answer))
 }

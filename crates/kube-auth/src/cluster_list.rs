@@ -6,6 +6,7 @@ use crate::metrics;
 use jiff::Timestamp;
 use portico_assertion::cluster_list::{ListRefused, ListVerifier, MAX_BYTES, PATH};
 use portico_assertion::keys::KeyError;
+use portico_clock::Clock;
 use portico_runtime::conditional_get::{ClientError, DocumentClient, Fetched, GetError};
 use portico_runtime::secret_file::{SecretFileError, read_token_file};
 use rand::Rng as _;
@@ -63,6 +64,7 @@ pub struct ClusterListFollower {
     etag: Option<String>,
     /// What was logged last, so that an outage is logged once.
     failing: Option<Failure>,
+    clock: Clock,
 }
 
 impl ClusterListFollower {
@@ -70,6 +72,7 @@ impl ClusterListFollower {
     pub(crate) fn open(
         section: &ClusterListConfig,
         listed: Arc<ListedClusters>,
+        clock: Clock,
     ) -> Result<Self, ClusterListError> {
         let verifier = ListVerifier::read(&section.keys_file, section.issuer())?;
         let url = format!("{}{PATH}", section.url.trim_end_matches('/'));
@@ -77,7 +80,7 @@ impl ClusterListFollower {
         let token = read_token_file(&section.token_file)?;
         let client = DocumentClient::new(url, ca_file, MAX_BYTES, FETCH_TIMEOUT)?.with_token(token);
         if let Some(path) = &section.state_file {
-            restore(path, &verifier, &listed)?;
+            restore(path, &verifier, &listed, clock.now())?;
         }
         Ok(Self {
             listed,
@@ -86,6 +89,7 @@ impl ClusterListFollower {
             verifier,
             etag: None,
             failing: None,
+            clock,
         })
     }
 
@@ -136,17 +140,23 @@ impl ClusterListFollower {
     /// Returns whether a new list is in use.
     async fn fetch(&mut self) -> Result<bool, Failure> {
         // an expired list is signed anew although its content is the same
-        let expired = self.listed.is_expired(Timestamp::now());
+        let expired = self.listed.is_expired(self.clock.now());
         let etag = self.etag.as_deref().filter(|_| !expired);
         let fetched = self.client.get(etag).await.map_err(failure)?;
         let Fetched::Document { body, etag } = fetched else {
             return Ok(false);
         };
         let (listed, section) = (Arc::clone(&self.listed), self.section.clone());
-        let mut verifier = self.verifier.clone();
+        let (mut verifier, clock) = (self.verifier.clone(), self.clock.clone());
         let verifying = tokio::task::spawn_blocking(move || {
             read_keys(&section, &mut verifier);
-            let taken = take(&body, &verifier, &listed, section.state_file.as_deref());
+            let taken = take(
+                &body,
+                &verifier,
+                &listed,
+                section.state_file.as_deref(),
+                clock.now(),
+            );
             (verifier, taken)
         });
         let (verifier, taken) = verifying.await.map_err(|_| Failure::Task)?;
@@ -182,9 +192,10 @@ fn take(
     verifier: &ListVerifier,
     listed: &ListedClusters,
     state_file: Option<&Path>,
+    now: Timestamp,
 ) -> Result<bool, Failure> {
     let text = std::str::from_utf8(body).map_err(|_| ListRefused::Shape)?;
-    let list = verifier.verify(text.trim_end(), Timestamp::now())?;
+    let list = verifier.verify(text.trim_end(), now)?;
     let (found, total) = (list.sequence, list.clusters.len());
     match listed.apply(list) {
         Applied::Known => Ok(false),
@@ -207,6 +218,7 @@ fn restore(
     path: &Path,
     verifier: &ListVerifier,
     listed: &ListedClusters,
+    now: Timestamp,
 ) -> Result<(), ClusterListError> {
     let failed = |source| ClusterListError::State {
         path: path.to_owned(),
@@ -220,7 +232,7 @@ fn restore(
     };
     let taken = text
         .map_err(Failure::from)
-        .and_then(|text| take(&text, verifier, listed, None));
+        .and_then(|text| take(&text, verifier, listed, None, now));
     if let Err(error) = taken {
         tracing::warn!(%error, file = %path.display(), "the saved cluster list is not used");
     }

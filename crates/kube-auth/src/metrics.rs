@@ -82,7 +82,7 @@ pub(crate) fn record_access(cluster: &Label, allowed: bool) {
 }
 
 /// Records whether Keystone responded about a token. A refusal of a token is a response.
-pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>) {
+pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>, now: Timestamp) {
     let name = match answer {
         Ok(_) | Err(Error::InvalidToken) => KEYSTONE_ANSWER,
         Err(_) => KEYSTONE_FAILURE,
@@ -91,7 +91,7 @@ pub(crate) fn record_keystone(answer: &Result<TokenDetails, Error>) {
         clippy::cast_precision_loss,
         reason = "exact until far beyond our days"
     )]
-    metrics::gauge!(name).set(Timestamp::now().as_millisecond() as f64 / 1_000.0);
+    metrics::gauge!(name).set(now.as_millisecond() as f64 / 1_000.0);
 }
 
 /// Counts an attempt to fetch the cluster list. `result` is `taken`, `unchanged`, `failed`, or the
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn reviews_carry_their_cluster_and_strangers_none() {
-        let metrics = Metrics::install().unwrap();
+        let metrics = Metrics::install(Timestamp::UNIX_EPOCH).unwrap();
         let cluster = Uuid::from_u128(0x5eed);
         record(
             &Label::of(cluster),
@@ -164,7 +164,7 @@ mod tests {
         );
         record_rejected(None, "stranger");
         record_access(&Label::of(cluster), true);
-        record_keystone(&Err(Error::InvalidToken));
+        record_keystone(&Err(Error::InvalidToken), Timestamp::UNIX_EPOCH);
         let text = metrics.render();
         for line in [
             format!(

@@ -61,13 +61,15 @@ mod tests {
     use super::*;
     use crate::cache::Validations;
     use jiff::SignedDuration;
+    use portico_clock::Clock;
     use std::time::Duration;
     use uuid::Uuid;
 
     const CLUSTER: Uuid = Uuid::from_u128(1);
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
     fn keys(token: &str) -> (TokenKey, TokenKey, TokenKey) {
-        let keys = Validations::new(Duration::from_secs(1));
+        let keys = Validations::new(Duration::from_secs(1), Clock::system());
         (
             keys.key_at(CLUSTER, token),
             keys.key_at(Uuid::from_u128(2), token),
@@ -75,29 +77,29 @@ mod tests {
         )
     }
 
-    fn for_a_minute(now: Timestamp) -> Validity {
+    fn for_a_minute() -> Validity {
         Validity {
-            issued_at: now,
-            expires_at: now + SignedDuration::from_mins(1),
+            issued_at: NOW,
+            expires_at: NOW + SignedDuration::from_mins(1),
         }
     }
 
     #[test]
     fn an_opened_token_is_known_at_its_own_cluster_only() {
-        let (opened, now) = (OpenedTokens::new(), Timestamp::now());
+        let opened = OpenedTokens::new();
         let (here, elsewhere, inside) = keys("portico_v1.a.b");
-        opened.insert(here, inside, for_a_minute(now));
-        assert_eq!(opened.get(&here, now), Some(inside));
-        assert_eq!(opened.get(&elsewhere, now), None);
-        assert_eq!(opened.get(&inside, now), None);
+        opened.insert(here, inside, for_a_minute());
+        assert_eq!(opened.get(&here, NOW), Some(inside));
+        assert_eq!(opened.get(&elsewhere, NOW), None);
+        assert_eq!(opened.get(&inside, NOW), None);
     }
 
     #[test]
     fn nothing_is_known_past_the_cluster_tokens_own_end() {
-        let (opened, now) = (OpenedTokens::new(), Timestamp::now());
+        let opened = OpenedTokens::new();
         let (here, _, inside) = keys("portico_v1.a.b");
-        opened.insert(here, inside, for_a_minute(now));
-        let at = |seconds| opened.get(&here, now + SignedDuration::from_secs(seconds));
+        opened.insert(here, inside, for_a_minute());
+        let at = |seconds| opened.get(&here, NOW + SignedDuration::from_secs(seconds));
         // a minute of lifetime and a minute of clock skew, as when it is opened
         assert_eq!(at(119), Some(inside));
         assert_eq!(at(120), None);
@@ -108,12 +110,12 @@ mod tests {
 
     #[test]
     fn the_table_does_not_grow() {
-        let (opened, now) = (OpenedTokens::new(), Timestamp::now());
-        let keys = Validations::new(Duration::from_secs(1));
+        let opened = OpenedTokens::new();
+        let keys = Validations::new(Duration::from_secs(1), Clock::system());
         for number in 0..2 * MAX_ENTRIES {
             let sealed = keys.key_at(CLUSTER, &number.to_string());
-            opened.insert(sealed, sealed, for_a_minute(now));
-            assert_eq!(opened.get(&sealed, now), Some(sealed));
+            opened.insert(sealed, sealed, for_a_minute());
+            assert_eq!(opened.get(&sealed, NOW), Some(sealed));
         }
         assert_eq!(opened.slots.len(), MAX_ENTRIES);
     }

@@ -16,16 +16,16 @@ use crate::opened::OpenedTokens;
 use crate::policy::Policy;
 use crate::review::{Answer, Review};
 use crate::validator::Validator;
-use jiff::Timestamp;
 use portico_assertion::keys::{KeyError, PrivateKey, PublishedKeys};
+use portico_clock::Clock;
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_runtime::request_id::RequestId;
 use portico_runtime::tls::ClientAuthorities;
 use rustls_pki_types::CertificateDer;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use uuid::Uuid;
 use weigh::Weighed;
 
@@ -85,6 +85,7 @@ struct Shared {
     opened: OpenedTokens,
     /// A permit for each token that is being opened.
     opening: Semaphore,
+    clock: Clock,
 }
 
 /// Makes the webhook for these clusters; reads the key files.
@@ -126,6 +127,7 @@ pub fn service(
     }
     metrics::describe();
     access::describe();
+    let clock = Clock::system();
     let listed = config.cluster_list.clone().map(|section| {
         let configured = known.keys().copied().collect();
         let listed = ListedClusters::new(configured, config.keystone_calls_per_second);
@@ -138,9 +140,10 @@ pub fn service(
             certificates: Certificates::default(),
             keys: keys?,
             keystone: keystone.into(),
-            validations: Validations::new(config.cache_ttl),
+            validations: Validations::new(config.cache_ttl, clock.clone()),
             opened: OpenedTokens::new(),
             opening: Semaphore::new(MAX_CONCURRENT_OPENINGS),
+            clock,
         }),
     })
 }
@@ -241,7 +244,11 @@ impl KubeAuth {
     /// If a file cannot be used.
     pub fn cluster_list(&self) -> Option<Result<ClusterListFollower, ClusterListError>> {
         let (section, listed) = self.shared.listed.as_ref()?;
-        Some(ClusterListFollower::open(section, Arc::clone(listed)))
+        Some(ClusterListFollower::open(
+            section,
+            Arc::clone(listed),
+            self.shared.clock.clone(),
+        ))
     }
 
     pub(crate) fn peer_binding(&self, cluster: Uuid, peer: Peer<'_>) -> PeerBinding {
@@ -258,7 +265,8 @@ impl KubeAuth {
             };
         }
         let listed = self.shared.listed.as_ref().map(|(_, listed)| listed);
-        match listed.map(|listed| listed.binding(cluster, peer.chain, Timestamp::now())) {
+        let now = self.shared.clock.now();
+        match listed.map(|listed| listed.binding(cluster, peer.chain, now)) {
             Some(ListedBinding::Bound(known)) => PeerBinding::Bound(known),
             Some(ListedBinding::Expired) => PeerBinding::Expired,
             Some(ListedBinding::Removed) => PeerBinding::UnknownCluster,

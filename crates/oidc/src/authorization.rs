@@ -136,6 +136,7 @@ impl Provider {
             &redemption.code,
             redemption.verifier,
             redemption.redirect,
+            &self.0.clock,
         )
         .await
         .inspect_err(|error| self.note_failure(error))?;
@@ -154,7 +155,7 @@ impl Provider {
             access_token: given.access_token,
             refresh_token: given.refresh_token,
             expires_at: given.expires_at.unwrap_or_else(|| {
-                id_token_expires.min(Timestamp::now() + client::MAX_ACCESS_TOKEN_TTL)
+                id_token_expires.min(self.0.clock.now() + client::MAX_ACCESS_TOKEN_TTL)
             }),
         })
     }

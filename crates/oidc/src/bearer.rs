@@ -46,7 +46,7 @@ impl Provider {
         if claims.0.contains_key("events") {
             return Err(TokenFault::Type.into());
         }
-        let expires_at = claims.expect_valid_now(settings.skew)?;
+        let expires_at = claims.expect_valid(self.0.clock.now(), settings.skew)?;
         Ok(BearerIdentity {
             identity: Identity::read(&claims, &settings.claims)?,
             expires_at,

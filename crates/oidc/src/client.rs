@@ -13,6 +13,7 @@ use openidconnect::{
         CoreTokenIntrospectionResponse, CoreTokenType,
     },
 };
+use portico_clock::Clock;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -100,8 +101,9 @@ pub(crate) struct Given {
     pub expires_at: Option<Timestamp>,
 }
 
-impl From<Answer> for Given {
-    fn from(answer: Answer) -> Self {
+impl Given {
+    /// Reads a response that was received at `now`.
+    fn new(answer: &Answer, now: Timestamp) -> Self {
         let life = answer
             .expires_in()
             .and_then(|life| SignedDuration::try_from(life).ok())
@@ -116,7 +118,7 @@ impl From<Answer> for Given {
                 .id_token
                 .as_ref()
                 .map(|token| SecretString::from(token.secret().clone())),
-            expires_at: life.map(|life| Timestamp::now() + life),
+            expires_at: life.map(|life| now + life),
         }
     }
 }
@@ -156,6 +158,7 @@ pub(crate) async fn redeem(
     code: &SecretString,
     verifier: &SecretString,
     redirect: &Url,
+    clock: &Clock,
 ) -> Result<Given, Error> {
     let client = client.set_redirect_uri(RedirectUrl::from_url(redirect.clone()));
     client
@@ -163,7 +166,7 @@ pub(crate) async fn redeem(
         .set_pkce_verifier(PkceCodeVerifier::new(verifier.expose_secret().to_owned()))
         .request_async(http)
         .await
-        .map(Given::from)
+        .map(|answer| Given::new(&answer, clock.now()))
         .map_err(failure)
 }
 
@@ -172,12 +175,13 @@ pub(crate) async fn refresh(
     client: OidcClient,
     http: &Http,
     token: &SecretString,
+    clock: &Clock,
 ) -> Result<Given, Error> {
     client
         .exchange_refresh_token(&RefreshToken::new(token.expose_secret().to_owned()))
         .request_async(http)
         .await
-        .map(Given::from)
+        .map(|answer| Given::new(&answer, clock.now()))
         .map_err(failure)
 }
 
@@ -223,12 +227,13 @@ mod tests {
         assert!(answer.id_token().is_none());
         let printed = format!("{answer:?}");
         assert!(!printed.contains("secret-"), "{printed}");
-        let given = Given::from(answer);
+        let now = Timestamp::UNIX_EPOCH;
+        let given = Given::new(&answer, now);
         let printed = format!("{given:?}");
         assert!(!printed.contains("secret-"), "{printed}");
         let id_token = given.id_token.unwrap();
         assert_eq!(id_token.expose_secret(), "secret-id, not a JWT");
-        assert!(given.expires_at.unwrap() > Timestamp::now());
+        assert_eq!(given.expires_at, Some(now + SignedDuration::from_mins(1)));
     }
 
     #[test]
@@ -237,11 +242,12 @@ mod tests {
             "access_token": "a", "token_type": "bearer", "expires_in": u64::MAX,
         }))
         .unwrap();
-        let given = Given::from(answer);
+        let now = Timestamp::UNIX_EPOCH;
+        let given = Given::new(&answer, now);
         assert!(
             given
                 .expires_at
-                .is_none_or(|at| at <= Timestamp::now() + MAX_ACCESS_TOKEN_TTL)
+                .is_none_or(|at| at <= now + MAX_ACCESS_TOKEN_TTL)
         );
     }
 }

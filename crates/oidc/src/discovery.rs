@@ -1,12 +1,9 @@
 //! Discovery of a provider (OpenID Connect Discovery 1.0, 4) when it is first needed, and again
 //! from time to time.
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Map, Value};
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::Instant};
 use url::Url;
 
 use crate::{error::Error, http::Http, metadata::Metadata};

@@ -168,20 +168,18 @@ impl Claims {
     }
 
     /// Checks `exp`, which must be present, and `nbf` and `iat` if they are.
-    pub fn expect_valid_now(&self, skew: Duration) -> Result<Timestamp, TokenFault> {
-        let now = Timestamp::now();
+    pub fn expect_valid(&self, now: Timestamp, skew: Duration) -> Result<Timestamp, TokenFault> {
         let expires = self.time("exp")?.ok_or(TokenFault::Claim("exp"))?;
         // on this side of the comparison, since nothing may be added to the latest valid time
         if now - skew >= expires {
             return Err(TokenFault::Expired);
         }
-        self.expect_begun(skew)?;
+        self.expect_begun(now, skew)?;
         Ok(expires)
     }
 
     /// Checks `nbf` and `iat`, if they are present.
-    pub fn expect_begun(&self, skew: Duration) -> Result<(), TokenFault> {
-        let now = Timestamp::now();
+    pub fn expect_begun(&self, now: Timestamp, skew: Duration) -> Result<(), TokenFault> {
         for name in ["nbf", "iat"] {
             if let Some(from) = self.time(name)?
                 && from > now + skew

@@ -1,8 +1,5 @@
 //! A provider's public keys (RFC 7517), fetched when a token names an unknown one.
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use ::http::{StatusCode, header};
 use futures::{FutureExt as _, future::BoxFuture};
@@ -14,7 +11,7 @@ use openidconnect::{
     AsyncHttpClient, DiscoveryError, HttpRequest, HttpResponse, JsonWebKeySetUrl,
     core::{CoreJsonWebKey, CoreJsonWebKeySet},
 };
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::Instant};
 
 use crate::{
     error::{Error, TokenFault},

@@ -71,7 +71,7 @@ impl Provider {
         }
         let issued = claims.time("iat")?.ok_or(TokenFault::Claim("iat"))?;
         let skew = SignedDuration::try_from(settings.skew).unwrap_or_default();
-        let now = Timestamp::now();
+        let now = self.0.clock.now();
         if issued > now + skew {
             return Err(TokenFault::NotYet.into());
         }

@@ -5,6 +5,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use portico_clock::Clock;
 
 use crate::{
     claims::Identity,
@@ -24,6 +25,7 @@ pub struct Provider(pub(crate) Arc<Parts>);
 pub(crate) struct Parts {
     pub settings: Settings,
     pub http: Http,
+    pub clock: Clock,
     discovery: Discovery,
     keys: Keys,
     outage: Mutex<Option<Outage>>,
@@ -46,16 +48,17 @@ impl fmt::Debug for Provider {
 
 impl Provider {
     /// Makes a provider; sends no request yet, so that a provider that is down does not prevent
-    /// startup.
+    /// startup. The clock decides which tokens are valid.
     ///
     /// # Errors
     /// If the settings contradict each other or the authorities cannot be read.
-    pub fn new(settings: Settings) -> Result<Self, InvalidSettings> {
+    pub fn new(settings: Settings, clock: Clock) -> Result<Self, InvalidSettings> {
         settings.validate()?;
         let http = Http::new(&settings)?;
         Ok(Self(Arc::new(Parts {
             settings,
             http,
+            clock,
             discovery: Discovery::default(),
             keys: Keys::default(),
             outage: Mutex::default(),
@@ -100,7 +103,7 @@ impl Provider {
         *outage = error.map(|error| Outage {
             since: outage
                 .as_ref()
-                .map_or_else(Timestamp::now, |known| known.since),
+                .map_or_else(|| self.0.clock.now(), |known| known.since),
             error: error.clone(),
         });
     }
@@ -150,7 +153,7 @@ impl Provider {
         header.expect_type(&[None, Some("jwt")])?;
         let claims = self.signed_claims(token, &header).await?;
         self.expect_own_audience(&claims)?;
-        let expires = claims.expect_valid_now(settings.skew)?;
+        let expires = claims.expect_valid(self.0.clock.now(), settings.skew)?;
         claims.time("iat")?.ok_or(TokenFault::Claim("iat"))?;
         if let Some(nonce) = nonce {
             let given = claims.text("nonce").map_err(|_| TokenFault::Nonce)?;
@@ -176,10 +179,11 @@ impl Provider {
         header.expect_type(&[None, Some("jwt")])?;
         let claims = self.signed_claims(token, &header).await?;
         self.expect_own_audience(&claims)?;
+        let now = self.0.clock.now();
         if claims.time("exp")?.is_some() {
-            claims.expect_valid_now(settings.skew)?;
+            claims.expect_valid(now, settings.skew)?;
         } else {
-            claims.expect_begun(settings.skew)?;
+            claims.expect_begun(now, settings.skew)?;
         }
         if claims.0.contains_key("events") {
             return Err(TokenFault::Type.into());

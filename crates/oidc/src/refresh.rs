@@ -36,7 +36,8 @@ impl Provider {
     ) -> Result<Refreshed, Error> {
         let metadata = self.metadata().await?;
         let client = client::client(&self.0.settings, &metadata);
-        let given = client::refresh(client, &self.0.http, refresh_token)
+        let clock = &self.0.clock;
+        let given = client::refresh(client, &self.0.http, refresh_token, clock)
             .await
             .inspect_err(|error| self.note_failure(error))?;
         let mut refreshed = Refreshed {
@@ -45,7 +46,7 @@ impl Provider {
             id_token: given.id_token,
             expires_at: given
                 .expires_at
-                .unwrap_or(Timestamp::now() + DEFAULT_REFRESH_DELAY),
+                .unwrap_or(clock.now() + DEFAULT_REFRESH_DELAY),
             identity: None,
         };
         match self.identity_after(&refreshed, known).await {
@@ -60,7 +61,7 @@ impl Provider {
                 refreshed.id_token = None;
                 refreshed.expires_at = refreshed
                     .expires_at
-                    .min(Timestamp::now() + UNVERIFIED_REFRESH_DELAY);
+                    .min(clock.now() + UNVERIFIED_REFRESH_DELAY);
             }
             Err(error) => return Err(error),
         }

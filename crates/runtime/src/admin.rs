@@ -206,7 +206,7 @@ mod tests {
     use tower::ServiceExt as _;
 
     async fn status(readiness: &Readiness, lifecycle: &Lifecycle) -> StatusCode {
-        let metrics = Metrics::install().unwrap();
+        let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).unwrap();
         router(&[], readiness.clone(), metrics, lifecycle.clone())
             .unwrap()
             .oneshot(Request::get("/ready").body(Body::empty()).unwrap())

@@ -1,8 +1,9 @@
 //! Prometheus metrics: one recorder for the process, rendered on the admin port.
+use jiff::Timestamp;
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use metrics_process::Collector;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Keys that were replaced while running, by their purpose (`keys`).
 pub const KEY_CHANGES: &str = "portico_key_changes_total";
@@ -36,12 +37,13 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Installs the recorder behind the `metrics` macros; a second call returns the same one.
+    /// Installs the recorder behind the `metrics` macros, in a process that was started at `started`;
+    /// a second call returns the same one.
     /// Histograms whose names end in `_seconds` get buckets from 0.5 ms to 10 s.
     ///
     /// # Errors
     /// If another recorder was installed before.
-    pub fn install() -> Result<Self, BuildError> {
+    pub fn install(started: Timestamp) -> Result<Self, BuildError> {
         let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(handle) = installed.as_ref() {
             return Ok(Self {
@@ -54,7 +56,7 @@ impl Metrics {
         *installed = Some(handle.clone());
         describe();
         Collector::default().describe();
-        start_process();
+        start_process(started);
         Ok(Self { handle })
     }
 
@@ -115,12 +117,10 @@ pub fn describe() {
     );
 }
 
-fn start_process() {
+fn start_process(started: Timestamp) {
     metrics::gauge!("portico_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
-    let started = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    metrics::gauge!("portico_start_time_seconds").set(started.as_secs_f64());
+    let seconds = started.as_duration().as_secs_f64();
+    metrics::gauge!("portico_start_time_seconds").set(seconds);
 }
 
 #[cfg(test)]
@@ -129,14 +129,15 @@ mod tests {
 
     #[test]
     fn installing_twice_renders_the_same_metrics() {
-        Metrics::install().unwrap();
-        let text = Metrics::install().unwrap().render();
+        let started = Timestamp::from_second(1_800_000_000).unwrap();
+        Metrics::install(started).unwrap();
+        let text = Metrics::install(started).unwrap().render();
         assert!(text.contains("portico_build_info{version="), "{text}");
     }
 
     #[test]
     fn finding_o16_the_process_has_the_metrics_that_prometheus_names() {
-        let text = Metrics::install().unwrap().render();
+        let text = Metrics::install(Timestamp::UNIX_EPOCH).unwrap().render();
         for (name, kind) in [
             ("process_cpu_seconds_total", "counter"),
             ("process_resident_memory_bytes", "gauge"),

@@ -269,7 +269,8 @@ fn is_control(c: char) -> bool {
 mod tests {
     use super::*;
     use serde::Deserialize;
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
+    use tokio::time::Instant;
 
     const LIMITS: Limits = Limits {
         max_bytes: 256 * 1024,

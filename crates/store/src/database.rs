@@ -2,12 +2,13 @@
 use crate::advice::Advice;
 use crate::error::StoreError;
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 /// The operations of [`crate::Store`] that differ between databases.
 #[async_trait]
 pub(crate) trait Database: Send + Sync {
     /// Applies the pending migrations; see [`crate::Store::migrate`].
-    async fn migrate(&self) -> Result<(), StoreError>;
+    async fn migrate(&self, now: Timestamp) -> Result<(), StoreError>;
 
     /// Reverts every migration; see [`crate::Store::revert_all`].
     async fn revert_all(&self) -> Result<(), StoreError>;

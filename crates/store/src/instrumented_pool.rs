@@ -10,7 +10,7 @@ use sqlx::any::{AnyQueryResult, AnyRow, AnyStatement, AnyTypeInfo};
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Describe, Either, Error, Execute, Executor};
 use std::ops::{Deref, DerefMut};
-use std::time::Instant;
+use tokio::time::Instant;
 
 const SECONDS: &str = "portico_store_operation_seconds";
 const ERRORS: &str = "portico_store_errors_total";

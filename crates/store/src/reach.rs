@@ -9,8 +9,9 @@ use sqlx::{AnyConnection, Connection as _, Executor as _};
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 /// How long an operation may take before the server is probed: a database in use answers sooner.
 const PROBE_DELAY: Duration = Duration::from_millis(250);

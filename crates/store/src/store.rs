@@ -146,12 +146,13 @@ impl Store {
         })
     }
 
-    /// Applies the pending migrations; several processes may do so at once.
+    /// Applies the pending migrations; several processes may do so at once. Entries of the audit log
+    /// that a version without the chain wrote join it at `now`.
     ///
     /// # Errors
     /// If a migration fails, or the database is of a newer version.
-    pub async fn migrate(&self) -> Result<(), StoreError> {
-        self.database().migrate().await
+    pub async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
+        self.database().migrate(now).await
     }
 
     /// Reverts every migration; all data is lost.

@@ -15,7 +15,7 @@ async fn store(dir: &tempfile::TempDir) -> Store {
     let keys = KeyRing::from_base64(&[SecretString::from(key)]).unwrap();
     let url = format!("sqlite://{}", dir.path().join("portico.db").display());
     let store = Store::connect(&url, 2, keys).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(Timestamp::UNIX_EPOCH).await.unwrap();
     store
 }
 
@@ -30,14 +30,14 @@ fn value(text: &str, series: &str) -> f64 {
 
 #[tokio::test]
 async fn statements_are_measured_by_table_and_operation_and_failures_counted() {
-    let metrics = Metrics::install().unwrap();
+    let metrics = Metrics::install(Timestamp::UNIX_EPOCH).unwrap();
     portico_store::describe_metrics();
     let dir = tempfile::tempdir().unwrap();
     let store = store(&dir).await;
     let errors = r#"portico_store_errors_total{table="sessions",operation="select"}"#;
     assert!(value(&metrics.render(), errors).abs() < f64::EPSILON);
 
-    let now = Timestamp::now();
+    let now = Timestamp::from_second(1_800_000_000).unwrap();
     store.sessions().count(now).await.unwrap();
     store.sweep(now).await.unwrap();
     let text = metrics.render();

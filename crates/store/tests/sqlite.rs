@@ -1,7 +1,7 @@
 //! Every repository on SQLite, each test with a database of its own.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ async fn finding_o14_a_deleted_or_replaced_file_is_noticed() {
     let path = dir.path().join("portico.db");
     let url = format!("sqlite://{}", path.display());
     let store = Store::connect(&url, 4, suite::keys(&[1])).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(suite::fixtures::at(0)).await.unwrap();
     store.ping().await.unwrap();
     let aside = dir.path().join("aside.db");
     std::fs::rename(&path, &aside).unwrap();

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::rt::TokioIo;
+use portico_testkit::html_lines;
 use tokio::net::TcpStream;
 use url::Url;
 
@@ -35,6 +36,33 @@ impl Page {
 
     pub fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.body).expect("JSON body")
+    }
+
+    /// Returns what a snapshot of a page of the gateway has: status, title and content. To be compared
+    /// with the settings of `portico_testkit::snapshot_settings`.
+    pub fn snapshot(&self) -> String {
+        let part = |before: &str, after: &str| {
+            let found = self.body.split_once(before);
+            let found = found.and_then(|(_, rest)| rest.split_once(after));
+            found
+                .unwrap_or_else(|| panic!("no {before} in {}", self.body))
+                .0
+        };
+        let title = part("<title>", "</title>");
+        let content = html_lines(part("<div class=\"card\">", "</div></main>"));
+        format!("{}\n{title}\n\n{content}", self.status)
+    }
+
+    /// Returns what a snapshot of an error for programs has: status, headers for clients, and body.
+    pub fn json_snapshot(&self) -> serde_json::Value {
+        let header = |name| self.headers.get(name).and_then(|value| value.to_str().ok());
+        serde_json::json!({
+            "status": self.status.as_u16(),
+            "content-type": header(header::CONTENT_TYPE),
+            "retry-after": header(header::RETRY_AFTER),
+            "www-authenticate": header(header::WWW_AUTHENTICATE),
+            "body": self.json(),
+        })
     }
 
     /// Returns the value of a form's field.

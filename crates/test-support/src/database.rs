@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use portico_clock::Clock;
 use portico_store::{KeyRing, Store};
 use portico_testkit::TestEnv;
 use secrecy::SecretString;
@@ -39,7 +40,10 @@ impl Database<'_> {
 /// Returns a migrated store with the keys that all tests use.
 pub async fn store(url: &str) -> Store {
     let store = Store::connect(url, 4, keys(&[7])).await.expect("store");
-    store.migrate().await.expect("migrations");
+    store
+        .migrate(Clock::system().now())
+        .await
+        .expect("migrations");
     store
 }
 

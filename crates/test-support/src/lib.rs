@@ -3,7 +3,7 @@
 //! fail. Services themselves are started by `portico-testkit`.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,
@@ -30,5 +30,6 @@ pub mod provider;
 pub mod raw;
 pub mod received_identity;
 pub mod stack;
+pub mod time;
 pub mod webhook;
 pub mod wire;

@@ -117,18 +117,17 @@ pub async fn session(stack: &Stack) -> Session {
     found.into_iter().next().expect("a session")
 }
 
-/// Makes the session's tokens expire in this number of seconds, as far as the gateway knows.
+/// Makes the session's tokens expire in this number of seconds, as far as the gateway knows: its
+/// tasks do not run here, so each request reads the store.
 pub async fn expires_in(stack: &Stack, session: &Session, seconds: i64) {
     let profile = &session.provider.as_ref().expect("provider").profile;
     let at = Timestamp::now() + SignedDuration::from_secs(seconds);
     let set = stack
         .store
         .sessions()
-        .set_provider(session.id, profile, Some(at))
+        .set_provider(session.id, profile, Some(at), Timestamp::now())
         .await;
     assert!(set.expect("store"));
-    // a process caches what it has read for a second
-    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
 }
 
 /// Opens the app by the hand-over.

@@ -7,8 +7,8 @@ use axum::{
     routing::{get, post},
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use jiff::Timestamp;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use portico_clock::Clock;
 use portico_oidc::{Error, Identity, Provider, Redemption, Settings, Tokens};
 use rcgen::PublicKeyData as _;
 use secrecy::SecretString;
@@ -123,12 +123,12 @@ impl StandIn {
     }
 
     pub fn provider(&self) -> Provider {
-        Provider::new(self.settings()).unwrap()
+        Provider::new(self.settings(), Clock::system()).unwrap()
     }
 
     /// Returns the claims of a valid ID token.
     pub fn claims(&self) -> Value {
-        let now = Timestamp::now().as_second();
+        let now = Clock::system().now().as_second();
         json!({
             "iss": self.issuer, "sub": "ada", "aud": CLIENT, "iat": now, "exp": now + 300,
             "nonce": NONCE, "groups": ["ops"],

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::{
     database::{self, Database},
     echo::Echo,
+    time::MovableClock,
 };
 
 pub const MAIN: &str = "http://localhost:8080";
@@ -33,6 +34,8 @@ pub struct Stack {
     pub panel_key: PrivateKey,
     pub cluster_key: PrivateKey,
     pub lifecycle: Lifecycle,
+    /// The time of day of the gateway and its Keystone client.
+    pub clock: MovableClock,
     /// The store's file, if it is on SQLite.
     pub database: PathBuf,
     /// The URL of the store, for a second replica.
@@ -148,9 +151,11 @@ impl Stack {
             "api_url": "https://127.0.0.1:6443", "sealing_key_file": "unused",
         }))
         .expect("cluster");
+        let clock = MovableClock::default();
         let deps = Deps {
             store: store.clone(),
-            keystone: keystone::Client::new(&keystone).expect("client"),
+            keystone: keystone::Client::new(&keystone, clock.clock()).expect("client"),
+            clock: clock.clock(),
             default_domain: "Default".to_owned(),
             signer: Signer::new(SigningKey::generate()),
             clusters: vec![wanted.cluster.unwrap_or(Cluster {
@@ -176,6 +181,7 @@ impl Stack {
             panel_key,
             cluster_key,
             lifecycle,
+            clock,
             database,
             database_url,
             _dir: dir,

@@ -4,6 +4,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt as _;
 use portico_assertion::PrivateKey;
+use portico_clock::Clock;
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_kube_auth::{KubeAuth, KubeAuthConfig, Validator, service};
 use portico_openstack::KeystoneConfig;
@@ -48,7 +49,13 @@ impl Webhook {
         set(&mut config);
         let mut keystone = KeystoneConfig::new(keystone_url.parse().unwrap());
         keystone.timeout = Duration::from_secs(3);
-        Self::validating(config, dir, keys, clusters, Client::new(&keystone).unwrap())
+        Self::validating(
+            config,
+            dir,
+            keys,
+            clusters,
+            Client::new(&keystone, Clock::system()).unwrap(),
+        )
     }
 
     /// Starts it with an account of its own for calls to Keystone.
@@ -59,7 +66,7 @@ impl Webhook {
     ) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (config, keys) = config(&dir);
-        let client = Client::new(keystone).unwrap();
+        let client = Client::new(keystone, Clock::system()).unwrap();
         let validator = Validator::with_account(client.clone(), account(client));
         Self::validating(config, dir, keys, clusters, validator)
     }

@@ -5,7 +5,7 @@
 //! do not affect each other.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,
@@ -27,6 +27,7 @@ mod oidc;
 mod person;
 mod postgres_server;
 mod redis_server;
+mod snapshot;
 
 pub use cluster::{Bearer, Cluster};
 pub use counting_proxy::CountingProxy;
@@ -44,6 +45,7 @@ pub use oidc::{CLIENT_ID, CLIENT_SECRET, OidcEvent, OidcPerson, OidcProvider};
 pub use person::{CommandOutput, Person, exec_info};
 pub use postgres_server::PostgresServer;
 pub use redis_server::RedisServer;
+pub use snapshot::{html_lines, snapshot_settings};
 
 /// Returns a program that was built with the running test: it is above the test's own `deps`.
 ///

@@ -23,6 +23,7 @@ pub struct KeystoneProxy {
 struct Seen {
     requests: AtomicUsize,
     sign_ins: AtomicUsize,
+    held: AtomicUsize,
     away: AtomicBool,
     silent: AtomicBool,
 }
@@ -51,6 +52,7 @@ impl KeystoneProxy {
                     continue;
                 }
                 if shared.silent.load(Ordering::SeqCst) {
+                    shared.held.fetch_add(1, Ordering::SeqCst);
                     connections.spawn(hold(client));
                     continue;
                 }
@@ -79,6 +81,11 @@ impl KeystoneProxy {
     /// Returns the number of all requests.
     pub fn requests(&self) -> usize {
         self.seen.requests.load(Ordering::SeqCst)
+    }
+
+    /// Returns the number of connections that it accepted without responding.
+    pub fn held(&self) -> usize {
+        self.seen.held.load(Ordering::SeqCst)
     }
 
     /// Sets whether it accepts new connections without responding.

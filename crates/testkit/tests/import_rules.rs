@@ -19,10 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         &["portico-clock", "portico-domain", "portico-transport"],
     ),
     ("portico-oidc", &["portico-clock"]),
-    (
-        "portico-store",
-        &["portico-clock", "portico-domain", "portico-transport"],
-    ),
+    ("portico-store", &["portico-domain", "portico-transport"]),
     ("app", &["portico-domain"]),
     (
         "portico-kube-auth",
@@ -114,6 +111,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "portico-bench",
         &[
+            "portico-clock",
             "portico-assertion",
             "portico-openstack",
             "portico-runtime",

@@ -4,6 +4,7 @@ pub(crate) mod sessions;
 
 use std::sync::Arc;
 
+use portico_clock::Clock;
 use portico_domain::access::RoleInProject;
 use portico_store::Store;
 
@@ -20,6 +21,7 @@ pub(crate) struct Account {
     /// `gateway.audit.project_admin_roles`.
     pub project_admin_roles: Vec<String>,
     pub store: Store,
+    pub clock: Clock,
     pub clusters: Arc<Clusters>,
     pub hosts: Arc<Hosts>,
     pub providers: Arc<Providers>,

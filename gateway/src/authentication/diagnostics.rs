@@ -2,7 +2,6 @@
 //! Each problem lists its likely causes and what the user can do.
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderMap, StatusCode, Uri};
-use jiff::Timestamp;
 use portico_store::EndReason;
 
 use super::{Authentication, NoSession, post_login_redirect::SignInMark, sign_in_first};
@@ -29,7 +28,7 @@ impl Authentication {
         if !context.navigation {
             return sign_in_first(context, uri, missing);
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         if self.is_redirect_loop(headers, now) {
             return self.stop_redirect_loop(self.sign_in_loop(missing));
         }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, Uri};
 use ipnet::IpNet;
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_store::{EndReason, SessionKind, Store};
 use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
@@ -57,6 +57,7 @@ impl NoSession {
 pub(crate) struct Authentication {
     pub cookies: Cookies,
     pub store: Store,
+    pub clock: Clock,
     /// `gateway.tell_address_to`.
     pub tell_address_to: Vec<IpNet>,
     pub hosts: Arc<Hosts>,
@@ -108,7 +109,7 @@ impl Authentication {
         let sessions = self.store.sessions();
         let session = sessions.find_even_ended(secret.expose_secret()).await?;
         Ok(session
-            .filter(|session| !session.is_live(Timestamp::now()))
+            .filter(|session| !session.is_live(self.clock.now()))
             .map_or(NoSession::Unknown, |session| {
                 NoSession::Ended(session.end_reason.unwrap_or(EndReason::Expired))
             }))
@@ -135,7 +136,7 @@ impl Authentication {
     /// Redirects a browser that opens a page to the same address without the mark that sign-in
     /// added.
     pub fn remove_sign_in_mark(&self, context: &Context, uri: &Uri) -> Result<(), Interrupt> {
-        if context.navigation && self.sign_in_mark(uri, Timestamp::now()) != SignInMark::Absent {
+        if context.navigation && self.sign_in_mark(uri, self.clock.now()) != SignInMark::Absent {
             return Err(Interrupt::Answer(Box::new(see_other(
                 &post_login_redirect::plain(uri),
             ))));

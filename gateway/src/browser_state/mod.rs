@@ -13,6 +13,7 @@ mod store;
 use std::sync::Arc;
 
 use http::HeaderMap;
+use portico_clock::Clock;
 use portico_store::Store;
 use tower_sessions::{Expiry, Session, cookie::time::Duration};
 
@@ -36,15 +37,17 @@ const EARLY_TTL_SECONDS: u32 = 3600;
 pub(crate) struct BrowserStates {
     cookies: Cookies,
     store: Store,
+    clock: Clock,
     sessions: Arc<BrowserSessionStore>,
 }
 
 impl BrowserStates {
-    pub fn new(cookies: Cookies, store: Store) -> Self {
+    pub fn new(cookies: Cookies, store: Store, clock: Clock) -> Self {
         Self {
             cookies,
-            sessions: Arc::new(BrowserSessionStore::new(store.clone())),
+            sessions: Arc::new(BrowserSessionStore::new(store.clone(), clock.clone())),
             store,
+            clock,
         }
     }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use axum::extract::{FromRef, FromRequestParts};
 use http::{HeaderValue, request::Parts};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_store::{Reserved, StoreError, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -129,7 +129,8 @@ impl BrowserState {
     /// Returns the destination of a sign-in that was begun in this browser and has not ended.
     pub async fn interrupted(&self) -> Option<ReturnPath> {
         let begun: Interrupted = self.get(INTERRUPTED).await?;
-        (Timestamp::now().as_second() < begun.until).then(|| ReturnPath::parse(&begun.return_path))
+        (self.states.clock.now().as_second() < begun.until)
+            .then(|| ReturnPath::parse(&begun.return_path))
     }
 
     /// Remembers the destination of a sign-in that begins, if it is not the home page.
@@ -137,7 +138,7 @@ impl BrowserState {
         if !return_path.leads_somewhere() {
             return self.forget(INTERRUPTED).await;
         }
-        let until = Timestamp::now() + INTERRUPTED_TTL;
+        let until = self.states.clock.now() + INTERRUPTED_TTL;
         let begun = Interrupted {
             return_path: return_path.to_string(),
             until: until.as_second(),
@@ -235,7 +236,7 @@ impl BrowserState {
             self.states
                 .store
                 .throttle()
-                .reserve(&subject, CREATION_LIMIT, Timestamp::now());
+                .reserve(&subject, CREATION_LIMIT, self.states.clock.now());
         if let Reserved::RefusedUntil(_) = reserved.await? {
             return Err(NotRemembered::Throttled);
         }

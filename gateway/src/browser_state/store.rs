@@ -3,6 +3,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_store::{BrowserSession, BrowserSessionCreation, Store, StoreCause, StoreError};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value;
@@ -22,11 +23,12 @@ const MAX_ID_ATTEMPTS: usize = 2;
 #[derive(Clone, Debug)]
 pub(super) struct BrowserSessionStore {
     store: Store,
+    clock: Clock,
 }
 
 impl BrowserSessionStore {
-    pub fn new(store: Store) -> Self {
-        Self { store }
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Self { store, clock }
     }
 }
 
@@ -39,7 +41,7 @@ impl SessionStore for BrowserSessionStore {
             let created = self
                 .store
                 .browser_sessions()
-                .create(&id, &new, MAX_BROWSER_SESSIONS, Timestamp::now())
+                .create(&id, &new, MAX_BROWSER_SESSIONS, self.clock.now())
                 .await
                 .map_err(backend)?;
             match created {
@@ -62,7 +64,7 @@ impl SessionStore for BrowserSessionStore {
         let saved = self
             .store
             .browser_sessions()
-            .save(&id, &changed, Timestamp::now())
+            .save(&id, &changed, self.clock.now())
             .await
             .map_err(backend)?;
         if !saved {
@@ -76,7 +78,7 @@ impl SessionStore for BrowserSessionStore {
         let found = self
             .store
             .browser_sessions()
-            .find(&id.to_string(), Timestamp::now())
+            .find(&id.to_string(), self.clock.now())
             .await;
         match found {
             Ok(found) => Ok(found.and_then(|found| from_stored(*id, &found))),

@@ -8,7 +8,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderValue, StatusCode, header};
-use jiff::Timestamp;
 use portico_store::{NewAuthorizationCode, Outcome};
 use secrecy::ExposeSecret as _;
 use url::{Host, Url};
@@ -160,7 +159,7 @@ pub(crate) async fn post(
     let code = client_api
         .store
         .authorization_codes()
-        .create(&new, Timestamp::now())
+        .create(&new, client_api.clock.now())
         .await?;
     Ok(request.answer(&issuer, &[("code", code.expose_secret())]))
 }

@@ -1,13 +1,13 @@
 //! Authenticates the requests of command lines: by a bearer token, never by a cookie.
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use axum::{
     extract::{FromRef, FromRequestParts},
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderValue, header, request::Parts};
-use jiff::Timestamp;
 use portico_store::SessionKind;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::ClientApi;
@@ -46,7 +46,7 @@ impl ClientApi {
         let Some(token) = bearer(headers) else {
             return Err(unauthorized("Bearer realm=\"portico\""));
         };
-        let (now, began) = (Timestamp::now(), Instant::now());
+        let (now, began) = (self.clock.now(), Instant::now());
         let invalid = || unauthorized("Bearer realm=\"portico\", error=\"invalid_token\"");
         let session = self
             .store

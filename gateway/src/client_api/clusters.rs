@@ -1,5 +1,5 @@
 //! `GET /api/v1/clusters` and `POST /api/v1/clusters/{id}/token`: for command lines only.
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use axum::{
     Extension, Json,
@@ -13,6 +13,7 @@ use portico_domain::identity::{Identity, Project};
 use portico_store::Outcome;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{ClientApi, bearer::CommandLineCaller, direct};

@@ -42,7 +42,7 @@ pub(crate) async fn start(
     if fields.get("client_id") != CLIENT_ID {
         return Ok(refused("invalid_client", "the client is unknown"));
     }
-    let now = Timestamp::now();
+    let now = client_api.clock.now();
     let subject = format!("device:{}", context.client.network());
     // each request counts, whatever its outcome
     let reserved = client_api
@@ -86,7 +86,7 @@ pub(crate) async fn get(
     let Some(code) = query.optional("user_code") else {
         return Ok(enter_code("", None, StatusCode::OK).into_response());
     };
-    let now = Timestamp::now();
+    let now = client_api.clock.now();
     let found = match client_api.find_device(&caller, code, now).await? {
         Ok(found) => found,
         Err(wait) => {
@@ -134,7 +134,7 @@ pub(crate) async fn decide(
 ) -> Result<Response, Interrupt> {
     let code = fields.get("user_code");
     let approved = fields.get("decision") == "approve";
-    let now = Timestamp::now();
+    let now = client_api.clock.now();
     let codes = client_api.store.device_codes();
     let found = client_api.find_device(&caller, code, now).await?;
     let found = found.map_err(|wait| {

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, StatusCode};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_assertion::keys::PublishedKey;
 use portico_domain::{cluster::SERVICE_TYPE, identity::Identity};
 use portico_openstack::keystone::{Error, TokenScope};
@@ -74,7 +74,7 @@ impl ClientApi {
         context: &Context,
         token: SecretString,
     ) -> Result<Identity, Interrupt> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let subject = format!("x-auth-token:{}", context.client.network());
         let throttle = self.store.throttle();
         // before Keystone is asked, so that concurrent requests count before they are answered

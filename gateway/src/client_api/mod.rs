@@ -12,6 +12,7 @@ pub(crate) mod whoami;
 
 use std::sync::Arc;
 
+use portico_clock::Clock;
 use portico_openstack::keystone;
 use portico_store::Store;
 
@@ -28,6 +29,7 @@ use crate::{
 pub(crate) struct ClientApi {
     pub clusters: Arc<Clusters>,
     pub store: Store,
+    pub clock: Clock,
     pub keystone: keystone::Client,
     pub hosts: Arc<Hosts>,
     pub sessions: Arc<Sessions>,

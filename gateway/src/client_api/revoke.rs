@@ -8,7 +8,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::StatusCode;
-use jiff::Timestamp;
 use portico_store::{EndReason, Outcome};
 use secrecy::ExposeSecret as _;
 
@@ -32,7 +31,7 @@ pub(crate) async fn post(
         let sessions = client_api.store.sessions();
         let session = sessions.get(id).await?;
         let ended = sessions
-            .end(id, EndReason::SignedOut, Timestamp::now())
+            .end(id, EndReason::SignedOut, client_api.clock.now())
             .await?;
         metrics::sessions_ended(&ended, EndReason::SignedOut);
         if let Some(session) = &session {

@@ -1,6 +1,6 @@
 //! `POST /oauth2/token`: exchanges codes and refresh tokens for the tokens of a command line.
 //! Cookies are not read.
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use axum::{
     Extension, Json,
@@ -15,6 +15,7 @@ use portico_store::{
 };
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{CLIENT_ID, ClientApi, pkce};
@@ -67,7 +68,7 @@ pub(crate) async fn post(
 
 impl ClientApi {
     async fn redeem_code(&self, context: &Context, fields: &Fields) -> Result<Response, Interrupt> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let code = self
             .store
             .authorization_codes()
@@ -97,7 +98,7 @@ impl ClientApi {
         let polled = self
             .store
             .device_codes()
-            .poll(fields.get("device_code"), Timestamp::now())
+            .poll(fields.get("device_code"), self.clock.now())
             .await?;
         match polled {
             DevicePoll::Pending => Ok(refused(
@@ -120,7 +121,7 @@ impl ClientApi {
         parent: Uuid,
         client: String,
     ) -> Result<Response, Interrupt> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let new = NewChild {
             parent,
             kind: ChildKind::CommandLine(client),
@@ -148,7 +149,7 @@ impl ClientApi {
         context: &Context,
         fields: &Fields,
     ) -> Result<Response, Interrupt> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let rotation = self
             .store
             .access_tokens()
@@ -185,7 +186,7 @@ impl ClientApi {
         let ended = self
             .store
             .sessions()
-            .end(id, EndReason::TokenReuse, Timestamp::now())
+            .end(id, EndReason::TokenReuse, self.clock.now())
             .await?;
         metrics::sessions_ended(&ended, EndReason::TokenReuse);
         let mut event =

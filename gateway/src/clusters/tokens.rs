@@ -2,8 +2,8 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use jiff::Timestamp;
 use portico_assertion::{SealedClusterToken, cluster_token};
+use portico_clock::Clock;
 use portico_domain::identity::Project;
 use portico_store::{Outcome, SessionKind};
 
@@ -22,6 +22,7 @@ use crate::{
 /// Issues cluster tokens.
 #[derive(Debug)]
 pub(crate) struct ClusterTokens {
+    pub clock: Clock,
     pub clusters: Arc<Clusters>,
     pub sessions: Arc<Sessions>,
     pub audit: AuditLog,
@@ -37,7 +38,7 @@ impl ClusterTokens {
         cluster: &Cluster,
         project: &Project,
     ) -> Result<SealedClusterToken, Problem> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let key = ClusterTokenKey {
             session: caller.session.id,
             cluster: cluster.record.id,

@@ -1,4 +1,10 @@
-use std::{net::SocketAddr, sync::Mutex};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
 use ::metrics::{
     Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit,
@@ -8,21 +14,25 @@ use axum::routing::any;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::StatusCode;
 use http_body_util::BodyExt as _;
+use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PrivateKey, Signer, SigningKey};
+use portico_clock::Clock;
+use portico_domain::identity::{Named, User};
 use portico_openstack::{KeystoneConfig, keystone};
 use portico_runtime::{
     listener::PeerAddr,
     request_id::{RequestIdLayer, Trust, X_REQUEST_ID},
 };
-use portico_store::{KeyRing, Store};
+use portico_store::{EndReason, KeyRing, NewSession, Session, Store};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 use tower::{Layer as _, service_fn};
 
 use super::*;
-use crate::{Deps, GatewayConfig, composition::Parts};
+use crate::{Deps, Gateway, GatewayConfig};
 
 /// A gateway of which nothing but its own endpoints is reached.
-async fn gateway(directory: &std::path::Path) -> Arc<Parts> {
+async fn gateway(directory: &std::path::Path, clock: Clock) -> Gateway {
     portico_runtime::install_crypto_provider();
     let sealing = directory.join("panel.pub");
     let key = PrivateKey::generate();
@@ -44,16 +54,67 @@ async fn gateway(directory: &std::path::Path) -> Arc<Parts> {
     let ring = KeyRing::from_base64(&[STANDARD.encode([7; 32]).into()]);
     let store = Store::connect(&database, 1, ring.expect("key")).await;
     let store = store.expect("store");
-    store.migrate().await.expect("migrations");
+    store.migrate(clock.now()).await.expect("migrations");
     let deps = Deps {
         store,
-        keystone: keystone::Client::new(&keystone).expect("client"),
+        keystone: keystone::Client::new(&keystone, clock.clone()).expect("client"),
+        clock,
         default_domain: "Default".to_owned(),
         signer: Signer::new(SigningKey::generate()),
         clusters: Vec::new(),
         apps: vec![serde_json::from_value(app).expect("app")],
     };
-    crate::Gateway::build(config, deps).expect("gateway").0
+    Gateway::build(config, deps).expect("gateway")
+}
+
+fn peer() -> PeerAddr {
+    PeerAddr(SocketAddr::from(([127, 0, 0, 1], 1)))
+}
+
+/// A clock that stands still until it is advanced.
+struct ManualClock(Arc<AtomicI64>);
+
+impl ManualClock {
+    fn at(second: i64) -> Self {
+        Self(Arc::new(AtomicI64::new(second)))
+    }
+
+    fn advance(&self, seconds: i64) {
+        self.0.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    fn clock(&self) -> Clock {
+        let source = Arc::clone(&self.0);
+        Clock::from_fn(move || {
+            Timestamp::from_second(source.load(Ordering::Relaxed)).expect("time")
+        })
+    }
+}
+
+/// Creates a session with these ends, in seconds from now: idle, absolute and Keystone's.
+async fn session(store: &Store, now: Timestamp, ends: [i64; 3]) -> (SecretString, Session) {
+    let named = |name: &str| Named {
+        id: name.to_owned(),
+        name: name.to_owned(),
+    };
+    let [idle, absolute, keystone] = ends.map(|seconds| now + SignedDuration::from_secs(seconds));
+    let new = NewSession {
+        user: User {
+            id: "u1".to_owned(),
+            name: "ada".to_owned(),
+            domain: named("Default"),
+        },
+        projects: Vec::new(),
+        last_project: None,
+        auth_methods: vec!["password".to_owned()],
+        user_agent: String::new(),
+        address: String::new(),
+        idle_expires_at: idle,
+        absolute_expires_at: absolute,
+        keystone_expires_at: keystone,
+        authenticated_at: Some(now),
+    };
+    store.sessions().create(&new, now).await.expect("session")
 }
 
 /// Notes the counters that are counted on this thread.
@@ -84,7 +145,7 @@ impl Recorder for Counted {
 #[tokio::test]
 async fn finding_o11_a_panic_is_an_answer_with_a_request_id_and_counted_as_ours() {
     let directory = tempfile::tempdir().expect("directory");
-    let parts = gateway(directory.path()).await;
+    let parts = gateway(directory.path(), Clock::system()).await.0;
     let panicking = Router::new()
         .route(
             "/text",
@@ -121,13 +182,12 @@ async fn finding_o11_a_panic_is_an_answer_with_a_request_id_and_counted_as_ours(
         ("localhost:8080", "/fine", "text/html", 200),
     ] {
         recorder.0.lock().expect("lines").clear();
-        let mut request = Request::get(path)
+        let request = Request::get(path)
             .header(header::HOST, host)
             .header(header::ACCEPT, accept)
+            .extension(peer())
             .body(Body::empty())
             .expect("request");
-        let peer = SocketAddr::from(([127, 0, 0, 1], 1));
-        request.extensions_mut().insert(PeerAddr(peer));
         let response = service.clone().oneshot(request).await.expect("an answer");
         assert_eq!(response.status().as_u16(), status, "{path}");
         let id = response.headers()[X_REQUEST_ID].to_str().expect("text");
@@ -166,4 +226,36 @@ async fn finding_o11_the_cause_of_a_panic_is_logged() {
     assert_eq!(refused.source, Source::Internal);
     let log = std::fs::read_to_string(&path).expect("log");
     assert!(log.contains("cause 7") && log.contains("ERROR"), "{log}");
+}
+
+#[tokio::test]
+async fn a_session_ends_when_the_clock_reaches_the_first_of_its_ends() {
+    let directory = tempfile::tempdir().expect("directory");
+    let manual = ManualClock::at(1_800_000_000);
+    let clock = manual.clock();
+    let gateway = gateway(directory.path(), clock.clone()).await;
+    let service = gateway.service();
+    let sessions = gateway.0.store.sessions();
+    for ends in [[20, 600, 600], [600, 20, 600], [600, 600, 20]] {
+        let (secret, session) = session(&gateway.0.store, clock.now(), ends).await;
+        let cookie = format!("portico={}", secret.expose_secret());
+        for (seconds, expected) in [
+            (0, StatusCode::OK),
+            (19, StatusCode::OK),
+            (1, StatusCode::UNAUTHORIZED),
+        ] {
+            manual.advance(seconds);
+            let request = Request::get("/oauth2/userinfo")
+                .header(header::HOST, "localhost:8080")
+                .header(header::COOKIE, &cookie)
+                .extension(peer())
+                .body(Body::empty())
+                .expect("request");
+            let response = service.clone().oneshot(request).await.expect("an answer");
+            assert_eq!(response.status(), expected, "{ends:?}, {seconds} s later");
+        }
+        let row = sessions.get(session.id).await.expect("store").expect("row");
+        assert_eq!(row.end_reason, Some(EndReason::Expired), "{ends:?}");
+        assert_eq!(row.ended_at, Some(clock.now()), "{ends:?}");
+    }
 }

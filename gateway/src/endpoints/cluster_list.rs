@@ -1,9 +1,6 @@
 //! `GET /.well-known/portico-clusters`: the signed list of enrolled clusters, for kube-auth
 //! (ADR 0023). It names the clusters and projects of all tenants, so only kube-auth gets it.
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::State,
@@ -12,11 +9,13 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use portico_assertion::cluster_list::{CONTENT_TYPE, ClusterList, LIFETIME_SECONDS, ListSigner};
+use portico_clock::Clock;
 use portico_domain::enrolled_cluster::EnrolledCluster;
 use portico_store::Store;
 use secrecy::{ExposeSecret as _, SecretString};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::http::{access_log, error_response::Problem, security_headers::harden};
 
@@ -30,6 +29,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct ClusterListPublisher {
     pub store: Store,
+    pub clock: Clock,
     /// Without one there is no list.
     pub publication: Option<Publication>,
     /// The gateway's public URL.
@@ -67,7 +67,7 @@ pub(crate) async fn get(
         return Ok(unauthorized());
     }
     let signer = &publication.signer;
-    let (etag, document) = publisher.document(signer, Timestamp::now()).await?;
+    let (etag, document) = publisher.document(signer, publisher.clock.now()).await?;
     let tag = HeaderValue::from_str(&etag).map_err(|_| Problem::not_found())?;
     let known = headers.get(header::IF_NONE_MATCH);
     let mut response = if known.is_some_and(|known| *known == tag) {

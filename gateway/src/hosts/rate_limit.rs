@@ -6,7 +6,7 @@
 use std::{
     hash::Hash,
     num::NonZeroU32,
-    sync::atomic::{AtomicI64, Ordering},
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
@@ -14,8 +14,8 @@ use governor::{
     DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota, RateLimiter,
     clock::{Clock as _, DefaultClock},
 };
-use jiff::Timestamp;
 use portico_request::client_address::{ClientAddress, ClientNetwork};
+use tokio::time::Instant;
 
 use crate::config::AppLimits;
 
@@ -51,8 +51,9 @@ struct Counters<K: Hash + Eq + Clone> {
     each: DefaultKeyedRateLimiter<K>,
     /// The counter that clients share when there are too many counters.
     rest: DefaultDirectRateLimiter,
-    /// When the counters were last cleaned up, in seconds since 1970.
-    cleared: AtomicI64,
+    created: Instant,
+    /// When the counters were last cleaned up, in seconds since they were created.
+    cleared: AtomicU64,
     max_counters: usize,
     clock: DefaultClock,
 }
@@ -98,7 +99,8 @@ impl<K: Hash + Eq + Clone> Counters<K> {
         Self {
             each: RateLimiter::keyed(quota),
             rest: RateLimiter::direct(quota),
-            cleared: AtomicI64::new(0),
+            created: Instant::now(),
+            cleared: AtomicU64::new(u64::MAX),
             max_counters,
             clock: DefaultClock::default(),
         }
@@ -120,7 +122,7 @@ impl<K: Hash + Eq + Clone> Counters<K> {
 
     /// Drops counters without recent requests; at most once a second, as it visits all of them.
     fn made_room(&self) -> bool {
-        let now = Timestamp::now().as_second();
+        let now = self.created.elapsed().as_secs();
         if self.cleared.swap(now, Ordering::Relaxed) != now {
             self.each.retain_recent();
         }

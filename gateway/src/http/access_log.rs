@@ -4,16 +4,12 @@
 //! never holds a query, a cookie, a token, a code or a form value: what is not in
 //! [`AccessLogEntry`] cannot get into it. Handlers record what they find out on the way (the
 //! caller, the matching rule) with [`caller`] and [`rule`].
-use std::{
-    borrow::Cow,
-    cell::RefCell,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{borrow::Cow, cell::RefCell, sync::Arc, time::Duration};
 
 use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
 use portico_request::client_address::ClientAddress;
 use portico_store::Session;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::error_response::{Problem, Source};

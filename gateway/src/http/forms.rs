@@ -1,7 +1,7 @@
 //! Reads forms and queries: flat, bounded in size, and without duplicate names.
 use std::{collections::HashMap, time::Duration};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use http::{HeaderMap, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use portico_proxy::forward::ForwardError;
@@ -67,23 +67,7 @@ impl Fields {
             .get(header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
             .is_some_and(|kind| kind.starts_with("application/json"));
-        let body = Limited::new(body, MAX_FORM_BYTES).collect();
-        let body = tokio::time::timeout(BODY_TIMEOUT, body)
-            .await
-            .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(BODY_TIMEOUT)))?
-            .map_err(|error| {
-                if error.downcast_ref::<LengthLimitError>().is_some() {
-                    Problem::downstream(
-                        StatusCode::PAYLOAD_TOO_LARGE,
-                        "too_large",
-                        "This is too large",
-                        "What was sent is longer than any of these fields may be.",
-                    )
-                } else {
-                    Problem::bad_request("The connection closed before the request was complete.")
-                }
-            })?
-            .to_bytes();
+        let body = read(body, MAX_FORM_BYTES).await?;
         if json {
             let fields = serde_json::from_slice(&body).map_err(|_| {
                 Problem::bad_request("The body must be a JSON object that holds only strings.")
@@ -94,9 +78,53 @@ impl Fields {
     }
 }
 
+/// Reads a whole body of at most `max_bytes` into memory.
+///
+/// # Errors
+/// A problem for a body that is too large, too slow or incomplete.
+pub(crate) async fn read(body: Body, max_bytes: usize) -> Result<Bytes, Problem> {
+    let body = Limited::new(body, max_bytes).collect();
+    let body = tokio::time::timeout(BODY_TIMEOUT, body)
+        .await
+        .map_err(|_| Problem::forwarding("", &ForwardError::ClientTimeout(BODY_TIMEOUT)))?
+        .map_err(|error| {
+            if error.downcast_ref::<LengthLimitError>().is_some() {
+                Problem::downstream(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    "too_large",
+                    "This is too large",
+                    "What was sent is longer than any of these fields may be.",
+                )
+            } else {
+                Problem::bad_request("The connection closed before the request was complete.")
+            }
+        })?;
+    Ok(body.to_bytes())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::convert::Infallible;
+
+    use futures::stream;
+
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_has_a_limit_of_size_and_one_of_time() {
+        let within = read(Body::from("abc"), 3).await.expect("a body");
+        assert_eq!(within, "abc");
+        let refused = read(Body::from("abcd"), 3).await.expect_err("a problem");
+        assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
+        // a byte every ten seconds: idle for a short time only
+        let bytes = stream::unfold((), |()| async {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            Some((Ok::<_, Infallible>("x"), ()))
+        });
+        let refused = read(Body::from_stream(bytes), 64).await;
+        let refused = refused.expect_err("a problem");
+        assert_eq!(refused.status, StatusCode::REQUEST_TIMEOUT);
+    }
 
     #[test]
     fn a_name_given_twice_is_refused() {

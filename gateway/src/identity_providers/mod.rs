@@ -5,6 +5,7 @@ pub(crate) mod profile;
 
 use std::{collections::HashMap, sync::Arc};
 
+use portico_clock::Clock;
 use portico_oidc::Provider;
 use portico_runtime::secret_file::read_secret_file;
 use url::Url;
@@ -39,15 +40,18 @@ pub(crate) struct OidcProvider {
 
 impl Providers {
     /// Builds the clients without a request to any provider, so that one that is down does not
-    /// prevent startup.
-    pub fn build(config: &GatewayConfig) -> Result<Self, BuildError> {
+    /// prevent startup. The clock decides which of their tokens are valid.
+    pub fn build(config: &GatewayConfig, clock: &Clock) -> Result<Self, BuildError> {
         let is_oidc = |provider: &&ProviderConfig| provider.kind == ProviderKind::Oidc;
         let (oidc, keystone): (Vec<_>, Vec<_>) = config.providers.iter().partition(is_oidc);
         let name = |provider: &ProviderConfig| (provider.id.clone(), provider.name.clone());
         Ok(Self {
             oidc: oidc
                 .into_iter()
-                .map(|provider| Ok(Arc::new(OidcProvider::build(provider, &config.public_url)?)))
+                .map(|provider| {
+                    let built = OidcProvider::build(provider, &config.public_url, clock);
+                    Ok(Arc::new(built?))
+                })
                 .collect::<Result<_, BuildError>>()?,
             keystone: keystone.into_iter().cloned().collect(),
             names: config.providers.iter().map(name).collect(),
@@ -89,7 +93,7 @@ impl Providers {
 }
 
 impl OidcProvider {
-    fn build(config: &ProviderConfig, public_url: &Url) -> Result<Self, BuildError> {
+    fn build(config: &ProviderConfig, public_url: &Url, clock: &Clock) -> Result<Self, BuildError> {
         let secret = config
             .client_secret_file
             .as_deref()
@@ -97,7 +101,7 @@ impl OidcProvider {
             .transpose()?;
         let ca = config.ca_file.as_deref().map(read_file).transpose()?;
         let settings = config.settings(secret, ca).map_err(ConfigError::from)?;
-        let client = Provider::new(settings).map_err(|source| {
+        let client = Provider::new(settings, clock.clone()).map_err(|source| {
             ConfigError::from(ProviderError::Settings {
                 id: config.id.clone(),
                 source,

@@ -91,6 +91,14 @@ impl Page {
         policy
     }
 
+    /// Returns what a snapshot of the page has: status, title and content, without the document around
+    /// them.
+    #[cfg(test)]
+    pub fn snapshot(&self) -> String {
+        let content = portico_testkit::html_lines(&self.body.0);
+        format!("{}\n{}\n\n{content}", self.status, self.title)
+    }
+
     fn html(&self) -> Markup {
         html! {
             (DOCTYPE)

@@ -11,6 +11,8 @@ pub(crate) mod saved_form;
 pub(crate) mod sign_in;
 pub(crate) mod sign_in_methods;
 pub(crate) mod sign_out;
+#[cfg(test)]
+mod tests;
 pub(crate) mod theme;
 pub(crate) mod time;
 pub(crate) mod websso;

@@ -1,11 +1,7 @@
 //! Signs the identity that upstreams get; a signature is reused for half its lifetime.
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use http::{HeaderName, HeaderValue, header::InvalidHeaderValue};
-use jiff::Timestamp;
 use portico_assertion::{
     PublicKey,
     claims::{
@@ -14,8 +10,10 @@ use portico_assertion::{
     },
     panel_token::{self, SealError},
 };
+use portico_clock::Clock;
 use portico_store::Session;
 use secrecy::ExposeSecret as _;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -85,6 +83,7 @@ pub(crate) enum AssertionError {
 /// Signs the identity of users for upstreams.
 #[derive(Debug)]
 pub(crate) struct Assertions {
+    pub clock: Clock,
     pub signing: Arc<Signing>,
     pub panel_key: PublicKey,
     /// The origin of the main host.
@@ -138,7 +137,7 @@ impl Assertions {
         more: ForPanel,
     ) -> Result<Signed, AssertionError> {
         let root = caller.live.root();
-        let now = Timestamp::now().as_second();
+        let now = self.clock.now().as_second();
         let jti = Uuid::new_v4().to_string();
         let for_panel = audience == PANEL_ID;
         let stale = caller.live.is_stale() || !self.keystone_health.answers();

@@ -2,7 +2,7 @@
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_store::{EndReason, PendingRevocation, SessionKind, StoreError};
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ impl Sessions {
     /// Ends a session, a browser's with all its children, and revokes its tokens as far as Keystone
     /// responds; the others remain in the queue.
     pub async fn end_session(&self, root: Uuid, reason: EndReason) -> Result<Ended, StoreError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let sessions = self.store.sessions().end(root, reason, now).await?;
         metrics::sessions_ended(&sessions, reason);
         self.registry.end(root, reason);
@@ -78,7 +78,7 @@ impl Sessions {
     }
 
     async fn revoke_pending(&self, pending: PendingRevocation) -> bool {
-        let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
+        let (now, tokens) = (self.clock.now(), self.store.keystone_tokens());
         match tokens
             .claim_revocation(&pending, now + CLAIM_TTL, now)
             .await
@@ -104,7 +104,7 @@ impl Sessions {
             let exponent = u32::try_from(pending.attempts.clamp(0, 5)).unwrap_or(5);
             let wait = SignedDuration::from_secs(2_i64.pow(exponent));
             tokens
-                .revocation_failed(pending.id, Timestamp::now() + wait)
+                .revocation_failed(pending.id, self.clock.now() + wait)
                 .await
         };
         if let Err(error) = written {
@@ -118,7 +118,7 @@ impl Sessions {
         let due = self
             .store
             .keystone_tokens()
-            .due_revocations(64, Timestamp::now())
+            .due_revocations(64, self.clock.now())
             .await?;
         if !due.is_empty() {
             let total = due.len();

@@ -42,7 +42,7 @@ impl Sessions {
         let Some(federation) = self.federations.get(&provider.id) else {
             return;
         };
-        let now = Timestamp::now();
+        let now = self.clock.now();
         if !self.federation_is_due(live, now) {
             return;
         }
@@ -100,7 +100,7 @@ impl Sessions {
         live: &Live,
         issued: &portico_openstack::keystone::IssuedToken,
     ) -> Result<(), TokenError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let tokens = self.store.keystone_tokens();
         let old = tokens.list(live.id).await?;
         self.store_token(live.id, issued).await?;

@@ -1,10 +1,6 @@
 //! Keystone tokens of sessions: one for each project, issued when it is first needed and stored
 //! before it is used.
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashSet, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use portico_domain::{access::RoleInProject, identity::Project};
@@ -13,6 +9,7 @@ use portico_store::{
     KeystoneToken, NewKeystoneToken, Session, SessionCredential, StoreError, Stored,
 };
 use secrecy::SecretString;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -69,14 +66,14 @@ impl Sessions {
         if !live.root().has_keystone() {
             return Ok(None);
         }
-        if let Some(token) = usable(live, project_id) {
+        if let Some(token) = usable(live, project_id, self.clock.now()) {
             return Ok(Some(token));
         }
         let Some(project) = live.project(project_id) else {
             return Ok(None);
         };
         let _issuing = live.issuing.lock().await;
-        if let Some(token) = usable(live, project_id) {
+        if let Some(token) = usable(live, project_id, self.clock.now()) {
             return Ok(Some(token));
         }
         let started = Instant::now();
@@ -98,7 +95,7 @@ impl Sessions {
     ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
         let project_id = project.id.clone();
         let project_id = project_id.as_str();
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let tokens = self.store.keystone_tokens();
         if let Some(stored) = tokens.find(live.id, Some(project_id), now).await? {
             let token = ProjectToken {
@@ -156,7 +153,7 @@ impl Sessions {
     ) -> Result<Option<Arc<ProjectToken>>, TokenError> {
         let credential = self.credential_for(live.id, project_id).await?;
         self.fetch(&credential, live.id).await?;
-        let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
+        let (now, tokens) = (self.clock.now(), self.store.keystone_tokens());
         let stored = tokens.find(live.id, Some(project_id), now).await?;
         Ok(stored
             .and_then(ProjectToken::of)
@@ -170,7 +167,7 @@ impl Sessions {
     ) -> Result<SessionCredential, TokenError> {
         let credentials = self.store.session_credentials();
         credentials
-            .of_session(root, Timestamp::now())
+            .of_session(root, self.clock.now())
             .await?
             .filter(|credential| credential.project_id == project_id)
             .ok_or(TokenError::SessionEnded)
@@ -188,7 +185,7 @@ impl Sessions {
         }
         if bound_to(&caller.live.root()).is_some() {
             let credentials = self.store.session_credentials();
-            let stays = credentials.of_session(caller.live.id, Timestamp::now());
+            let stays = credentials.of_session(caller.live.id, self.clock.now());
             if stays.await?.is_none() {
                 return Err(TokenError::Bound);
             }
@@ -209,7 +206,7 @@ impl Sessions {
         caller: &Caller,
         project_id: &str,
     ) -> Result<Option<OwnToken>, TokenError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let tokens = self.store.keystone_tokens();
         if let Some(stored) = tokens
             .find(caller.session.id, Some(project_id), now)
@@ -275,7 +272,7 @@ impl Sessions {
         match self
             .store
             .keystone_tokens()
-            .store(&new, Timestamp::now())
+            .store(&new, self.clock.now())
             .await
         {
             Ok(Stored::Usable(id)) => Ok(id),
@@ -329,9 +326,9 @@ impl Sessions {
     }
 }
 
-fn usable(live: &Live, project_id: &str) -> Option<Arc<ProjectToken>> {
+fn usable(live: &Live, project_id: &str, now: Timestamp) -> Option<Arc<ProjectToken>> {
     let token = live.projects.lock().get(project_id).cloned()?;
-    (token.expires_at > Timestamp::now()).then_some(token)
+    (token.expires_at > now).then_some(token)
 }
 
 fn keep(live: &Live, token: ProjectToken) -> Arc<ProjectToken> {

@@ -5,7 +5,6 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
-    time::Instant,
 };
 
 use jiff::Timestamp;
@@ -15,6 +14,7 @@ use portico_domain::identity::{Identity, Named, Project};
 use portico_proxy::stream::connections::Connections;
 use portico_store::{KeystoneToken, Session};
 use secrecy::SecretString;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{assertion::Signed, provider_refresh::Refreshing};

@@ -16,6 +16,7 @@ pub(crate) mod validation;
 
 use std::sync::{Arc, Weak};
 
+use portico_clock::Clock;
 use portico_openstack::keystone;
 use portico_store::Store;
 
@@ -33,6 +34,7 @@ pub(crate) struct Sessions {
     pub me: Weak<Sessions>,
     pub config: SessionConfig,
     pub store: Store,
+    pub clock: Clock,
     pub keystone: keystone::Client,
     pub keystone_health: Arc<KeystoneHealth>,
     pub registry: Registry,

@@ -3,10 +3,7 @@
 //! There is one refresh at a time: concurrent requests in a process share its outcome, and over
 //! replicas the store's lease selects one. While the session is valid, no request waits for it.
 //! Only a refusal by the provider ends a session, never an outage or an error on Portico's side.
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use futures::{
     FutureExt as _,
@@ -18,6 +15,7 @@ use portico_oidc::{Error, Identity, Refreshed};
 use portico_store::{
     EndReason, HeldTokens, Lease, Outcome, ProviderProfile, RefreshedTokens, Session, StoreError,
 };
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -75,7 +73,7 @@ impl Sessions {
         let Some(expires_at) = of_provider.expires_at else {
             return Ok(());
         };
-        let now = Timestamp::now();
+        let now = self.clock.now();
         if !is_due(&root, provider, now) && !self.federation_is_due(live, now) {
             return Ok(());
         }
@@ -171,7 +169,7 @@ impl Sessions {
         let patience = Instant::now() + provider.config.timeout * 5;
         loop {
             let tokens = self.store.provider_tokens();
-            let lease = tokens.lease(live.id, holder, life, Timestamp::now()).await;
+            let lease = tokens.lease(live.id, holder, life, self.clock.now()).await;
             let held = match lease {
                 Ok(Lease::Yours(held)) => Some(held),
                 // gone: returned a moment ago, or the session has ended
@@ -211,7 +209,7 @@ impl Sessions {
         if live.connections.has_ended() {
             return Some(Validity::Ended);
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let due = is_due(&live.root(), provider, now) || self.federation_is_due(live, now);
         (!due).then_some(Validity::Good)
     }
@@ -282,7 +280,7 @@ impl Sessions {
         let mut pause = Duration::from_millis(100);
         for _ in 0..MAX_WRITE_ATTEMPTS {
             match tokens
-                .replace(live.id, held.version, &new, Timestamp::now())
+                .replace(live.id, held.version, &new, self.clock.now())
                 .await
             {
                 Ok(written) => {

@@ -1,7 +1,7 @@
 //! Cleans up at a provider when a session has ended: revokes its tokens (RFC 7009), and offers the
 //! browser the provider's own sign-out.
 use futures::{StreamExt as _, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_store::{EndedTokens, HeldTokens, Session, StoreError};
 use uuid::Uuid;
 
@@ -30,7 +30,7 @@ impl Sessions {
         let ended = self
             .store
             .provider_tokens()
-            .ended(32, Timestamp::now())
+            .ended(32, self.clock.now())
             .await?;
         stream::iter(ended)
             .for_each_concurrent(MAX_CONCURRENT_REVOCATIONS, |ended| self.revoke_held(ended))
@@ -57,7 +57,7 @@ impl Sessions {
             Err(error) => {
                 tracing::warn!(provider = held.provider, %error, "a provider's tokens could not be revoked");
                 let exponent = u32::try_from(ended.attempts.clamp(0, 10)).unwrap_or(10);
-                let next = Timestamp::now() + SignedDuration::from_secs(2_i64.pow(exponent));
+                let next = self.clock.now() + SignedDuration::from_secs(2_i64.pow(exponent));
                 tokens.revocation_failed(held.session, next).await
             }
         };

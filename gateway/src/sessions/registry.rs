@@ -6,14 +6,16 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use portico_clock::Clock;
 use portico_store::{EndReason, Session, Store, StoreError};
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -34,6 +36,7 @@ const TOUCH_INTERVAL_SECONDS: i64 = 30;
 pub(crate) struct Registry {
     store: Store,
     idle: Duration,
+    clock: Clock,
     by_secret: Mutex<HashMap<[u8; 32], Entry>>,
     by_root: Mutex<HashMap<Uuid, Arc<Live>>>,
     pub(super) feed: Feed,
@@ -65,10 +68,11 @@ enum Remembered {
 }
 
 impl Registry {
-    pub fn new(store: Store, idle: Duration) -> Self {
+    pub fn new(store: Store, idle: Duration, clock: Clock) -> Self {
         Self {
             store,
             idle,
+            clock,
             by_secret: Mutex::default(),
             by_root: Mutex::default(),
             feed: Feed::default(),
@@ -89,7 +93,7 @@ impl Registry {
     /// Returns the session of a cookie.
     pub async fn find(&self, secret: &SecretString) -> Result<Lookup, StoreError> {
         let key: [u8; 32] = Sha256::digest(secret.expose_secret()).into();
-        let now = Timestamp::now();
+        let now = self.clock.now();
         match self.remembered(&key, now) {
             Remembered::Answer(lookup) => {
                 self.note_use(&lookup, now);
@@ -157,7 +161,7 @@ impl Registry {
             Arc::clone(&session)
         } else {
             match self.store.sessions().get(session.root()).await? {
-                Some(root) if root.is_live(Timestamp::now()) => Arc::new(root),
+                Some(root) if root.is_live(self.clock.now()) => Arc::new(root),
                 _ => return Ok(None),
             }
         };
@@ -315,7 +319,7 @@ impl Registry {
 
     /// Reads a session with open connections again: another replica may have ended it.
     pub async fn recheck(&self, live: &Arc<Live>) -> Result<(), StoreError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         match self.store.sessions().get(live.id).await? {
             Some(root) if root.is_live(now) => live.set_root(Arc::new(root)),
             Some(root) if root.ended_at.is_none() => self.expire(root.id, now).await?,

@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::{StreamExt as _, stream};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_openstack::keystone::{
     self, ApplicationCredential, IssuedToken, application_credentials::NewApplicationCredential,
 };
@@ -66,7 +66,7 @@ impl Sessions {
         let Some(longest) = self.config.stays() else {
             return Err(StayError::NotOffered);
         };
-        let (root, now) = (caller.live.root(), Timestamp::now());
+        let (root, now) = (caller.live.root(), self.clock.now());
         let credentials = self.store.session_credentials();
         if credentials.of_session(root.id, now).await?.is_some() {
             return Ok(());
@@ -127,7 +127,7 @@ impl Sessions {
         live: &Arc<Live>,
         project_id: &str,
     ) -> Result<(), StayError> {
-        let (now, tokens) = (Timestamp::now(), self.store.keystone_tokens());
+        let (now, tokens) = (self.clock.now(), self.store.keystone_tokens());
         for token in tokens.usable(live.id, now).await? {
             if token.project.is_some_and(|other| other.id != project_id) {
                 tokens.revoke_later(token.id, now).await?;
@@ -144,7 +144,7 @@ impl Sessions {
         if self.config.stays().is_none() {
             return;
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let credentials = self.store.session_credentials();
         let due = match credentials.due(now + RENEW_AHEAD, now).await {
             Ok(due) => due,
@@ -216,7 +216,7 @@ impl Sessions {
         if holder == credential.session {
             self.store
                 .session_credentials()
-                .fetched(credential, &issued.details.methods, Timestamp::now())
+                .fetched(credential, &issued.details.methods, self.clock.now())
                 .await?;
             if let Some(live) = self.registry.known(credential.session) {
                 // the new one is used from now on, not only after the old one has ended
@@ -228,7 +228,7 @@ impl Sessions {
 
     /// Returns the current token of a session that stays signed in, once its first one has ended.
     pub async fn staying_token(&self, root: Uuid) -> Result<Option<SecretString>, TokenError> {
-        let (now, credentials) = (Timestamp::now(), self.store.session_credentials());
+        let (now, credentials) = (self.clock.now(), self.store.session_credentials());
         let Some(credential) = credentials.of_session(root, now).await? else {
             return Ok(None);
         };

@@ -1,7 +1,7 @@
 //! Validates sessions in use at Keystone, once per interval.
 use std::{sync::Arc, time::Duration};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_openstack::keystone;
 use portico_store::{ChangeKind, EndReason, Outcome, StoreError};
 use uuid::Uuid;
@@ -61,7 +61,7 @@ impl Sessions {
         context: &Context,
     ) -> Result<(), InvalidSession> {
         self.ensure_refreshed(live).await?;
-        let now = Timestamp::now();
+        let now = self.clock.now();
         if !live.root().has_keystone() {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl Sessions {
         if live.connections.has_ended() {
             return Ok(Validity::Ended);
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         match self.store.sessions().get(live.id).await? {
             Some(root) if root.is_live(now) => live.set_root(Arc::new(root)),
             // ended or expired: the first process to notice reports it
@@ -153,7 +153,7 @@ impl Sessions {
         }
         if let Some(kind) = changed {
             let changes = self.store.changes();
-            changes.announce(live.id, kind, Timestamp::now()).await?;
+            changes.announce(live.id, kind, self.clock.now()).await?;
         }
         let stays = self.store.session_credentials().of_session(live.id, now);
         let root = live.root();
@@ -163,7 +163,7 @@ impl Sessions {
                 Ok(projects) if projects != root.projects => {
                     self.store
                         .sessions()
-                        .set_projects(live.id, &projects)
+                        .set_projects(live.id, &projects, now)
                         .await?;
                 }
                 Ok(_) => {}
@@ -247,7 +247,7 @@ impl Sessions {
         let ended = self
             .store
             .sessions()
-            .end(live.id, reason, Timestamp::now())
+            .end(live.id, reason, self.clock.now())
             .await?;
         metrics::sessions_ended(&ended, reason);
         metrics::validation(metrics::Outcome::Refused);

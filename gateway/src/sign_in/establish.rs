@@ -31,7 +31,7 @@ impl SignIn {
         issued: IssuedToken,
         return_path: &ReturnPath,
     ) -> Result<Response, Interrupt> {
-        let now = Some(Timestamp::now());
+        let now = Some(self.clock.now());
         self.establish_with(context, headers, issued, None, now, return_path)
             .await
     }
@@ -52,7 +52,7 @@ impl SignIn {
                 .end_session(old.live.id, EndReason::Replaced)
                 .await?;
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let details = &issued.details;
         if details.expires_at <= now {
             self.sessions.revoke(&issued.token).await;
@@ -93,7 +93,7 @@ impl SignIn {
         }
         let projects = match only {
             Some(project) => vec![project],
-            None => self.projects_of_new(&session, &issued).await?,
+            None => self.projects_of_new(&session, &issued, now).await?,
         };
         self.sessions
             .delete_left_over(&session.user.id, &issued.token)
@@ -126,6 +126,7 @@ impl SignIn {
         &self,
         session: &Session,
         issued: &IssuedToken,
+        now: Timestamp,
     ) -> Result<Vec<Project>, Interrupt> {
         let listed = self
             .keystone
@@ -135,7 +136,7 @@ impl SignIn {
             Ok(projects) => {
                 self.store
                     .sessions()
-                    .set_projects(session.id, &projects)
+                    .set_projects(session.id, &projects, now)
                     .await?;
                 Ok(projects)
             }

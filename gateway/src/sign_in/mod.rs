@@ -12,6 +12,7 @@ mod wording;
 
 use std::sync::Arc;
 
+use portico_clock::Clock;
 use portico_store::Store;
 use secrecy::SecretString;
 use url::Url;
@@ -39,6 +40,7 @@ pub(crate) struct SignIn {
     pub default_domain: String,
     pub cookies: Cookies,
     pub store: Store,
+    pub clock: Clock,
     pub keystone: portico_openstack::keystone::Client,
     pub hosts: Arc<Hosts>,
     pub providers: Arc<Providers>,

@@ -6,7 +6,6 @@ use axum::{
     extract::{OriginalUri, State},
     response::{IntoResponse as _, Response},
 };
-use jiff::Timestamp;
 use portico_domain::identity::Project;
 use secrecy::ExposeSecret as _;
 
@@ -31,7 +30,7 @@ pub(crate) async fn get(
     let root = caller.live.root();
     let return_path = ReturnPath::from_query(query.optional("rd"));
     let credentials = sign_in.store.session_credentials();
-    let stays = credentials.of_session(root.id, Timestamp::now()).await?;
+    let stays = credentials.of_session(root.id, sign_in.clock.now()).await?;
     let stay = query.get(STAY_FIELD) == "1" && sign_in.session.stays().is_some();
     let page = Projects {
         user: &root.user.name,
@@ -56,7 +55,7 @@ pub(crate) async fn post(
     sign_in
         .store
         .sessions()
-        .set_last_project(&caller.session, &project.id, Timestamp::now())
+        .set_last_project(&caller.session, &project.id, sign_in.clock.now())
         .await?;
     sign_in.sessions.registry.refresh(caller.live.id);
     if fields.get(STAY_FIELD) == "1" {

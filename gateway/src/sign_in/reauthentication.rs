@@ -4,7 +4,7 @@
 //! `POST` takes a form or JSON with `password` and, where Keystone asks for it, `passcode`; or with
 //! an application credential (`credential`, `secret`) for a session that is bound to its project;
 //! or with a `token`. `GET` is a page with the methods that are possible for the session.
-use std::{sync::Arc, time::Instant};
+use std::sync::Arc;
 
 use axum::{
     Extension, Json,
@@ -17,6 +17,7 @@ use portico_openstack::keystone::{AuthOutcome, IssuedToken, TokenScope};
 use portico_store::{Outcome, Renewal};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
+use tokio::time::Instant;
 
 use super::{
     SignIn,
@@ -54,13 +55,6 @@ struct Proved {
     issued: IssuedToken,
     /// When the user authenticated; `None` if that is unknown.
     at: Option<Timestamp>,
-}
-
-impl Proved {
-    fn now(issued: IssuedToken) -> Self {
-        let at = Some(Timestamp::now());
-        Self { issued, at }
-    }
 }
 
 pub(crate) async fn get(
@@ -159,7 +153,9 @@ impl SignIn {
             let attempted = self
                 .try_application_credential(context, headers, &named, &secret)
                 .await;
-            return attempted.map(Proved::now).map_err(refusal);
+            return attempted
+                .map(|issued| self.proved_now(issued))
+                .map_err(refusal);
         }
         if !token.expose_secret().is_empty() {
             self.offered(KeystoneMethod::Token, &ReturnPath::home())?;
@@ -177,7 +173,14 @@ impl SignIn {
         let code = plain_code(&fields.secret("passcode"));
         self.prove_password(context, headers, caller, &password, code)
             .await
-            .map(Proved::now)
+            .map(|issued| self.proved_now(issued))
+    }
+
+    fn proved_now(&self, issued: IssuedToken) -> Proved {
+        Proved {
+            issued,
+            at: Some(self.clock.now()),
+        }
     }
 
     /// Continues a session with a new token and a new cookie. The token must be of the session's
@@ -274,7 +277,7 @@ impl SignIn {
         authenticated_at: Option<Timestamp>,
     ) -> Result<SecretString, Interrupt> {
         let root = caller.live.id;
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let tokens = self.store.keystone_tokens();
         let old = tokens.list(root).await?;
         if let Some(issued) = issued {

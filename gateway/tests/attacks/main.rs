@@ -3,7 +3,7 @@
 //! has a control case that succeeds, so that a dead server withstands nothing.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

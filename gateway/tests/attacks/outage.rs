@@ -12,9 +12,6 @@ use crate::support::{
     stack::{APP, APP_HOST, Stack, Wanted},
 };
 
-/// How long a session is cached before it is read again.
-const SESSION_CACHE_TTL: Duration = Duration::from_secs(2);
-
 async fn gateway_on(url: &str) -> Stack {
     Stack::start(Wanted {
         database: Database::At(url),
@@ -42,7 +39,6 @@ async fn nothing_opens(stack: &Stack, browser: &mut Browser, stop: impl FnOnce()
     let asked = stack.app.asked();
     let cookie = browser.cookie(APP_HOST, "portico").map(str::to_owned);
     stop();
-    sleep(SESSION_CACHE_TTL).await;
     for path in ["/x", "/oauth2/auth"] {
         let answer = ask(browser, path).await;
         assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE, "{path}");

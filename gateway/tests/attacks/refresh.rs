@@ -16,6 +16,7 @@ use crate::{
     support::{
         browser::Browser,
         stack::{MAIN, Stack},
+        time::advance,
     },
 };
 
@@ -47,8 +48,8 @@ async fn settled(corp: &Registered, refreshes: usize) {
         assert!(Instant::now() < deadline, "no refresh");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    // a second one would come now
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    // a second one would come now: a refresh that waits for another looks for it every 150 ms
+    tokio::time::sleep(Duration::from_millis(400)).await;
     let events = corp.provider.events().await.expect("events");
     assert!(
         events.iter().all(|event| event.kind != "grant.error"),
@@ -164,6 +165,7 @@ async fn attack_77_a_refused_token_that_was_just_replaced_signs_no_user_out() {
     corp.provider.control(control).await.expect("control");
     expires_in(&stack, &session, -1).await;
     let replace = async {
+        // the provider has the request by then, and has not answered
         tokio::time::sleep(Duration::from_millis(700)).await;
         let new = RefreshedTokens {
             refresh_token: Some(SecretString::from("of another replica")),
@@ -218,7 +220,8 @@ async fn attack_77_a_wrong_secret_of_ours_signs_no_user_out() {
         .control(json!({ "tokenError": null }))
         .await
         .expect("control");
-    tokio::time::sleep(Duration::from_secs(5)).await;
+    // it is not asked again for so long after a failure
+    advance(Duration::from_secs(5)).await;
     storm(&browser, &[&stack], 20).await;
     settled(&corp, 1).await;
 }

@@ -8,6 +8,7 @@ use crate::support::{
     browser::Browser,
     log::Log,
     stack::{APP, APP_HOST, MAIN, Stack, Wanted},
+    time::eventually,
 };
 
 #[tokio::test]
@@ -195,7 +196,12 @@ async fn a_client_that_goes_away_before_the_answer_is_in_the_log_all_the_same() 
     let asked = browser.call(Method::GET, &url, "");
     let left = tokio::time::timeout(Duration::from_millis(300), asked).await;
     assert!(left.is_err(), "the upstream takes 30 s");
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    eventually("an entry in the access log", async || {
+        log.decisions()
+            .iter()
+            .any(|(_, fields)| fields["path"] == "/slow")
+    })
+    .await;
     let line = log.decision("/slow");
     assert_eq!(line["decision"], "abandoned");
     assert_eq!(line["rule"], "session");

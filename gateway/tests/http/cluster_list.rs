@@ -1,5 +1,5 @@
 //! The signed list of enrolled clusters, as kube-auth fetches it.
-use std::{os::unix::fs::PermissionsExt as _, path::Path};
+use std::{os::unix::fs::PermissionsExt as _, path::Path, time::Duration};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::support::{
     browser::Browser,
     stack::{MAIN, Stack, Wanted},
+    time::advance,
 };
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
@@ -88,7 +89,8 @@ async fn the_list_of_enrolled_clusters_is_signed_and_changes_with_the_store() {
     }
 
     enrolled.remove(Uuid::from_u128(1)).await.expect("removed");
-    tokio::time::sleep(std::time::Duration::from_millis(1100)).await;
+    // a list is served for a second before the store is asked again
+    advance(Duration::from_secs(1)).await;
     let page = kube_auth
         .send(Method::GET, &url, &known, String::new())
         .await;

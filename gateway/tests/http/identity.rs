@@ -4,6 +4,7 @@ use std::{os::unix::fs::PermissionsExt as _, path::PathBuf, time::Duration};
 use http::{Method, StatusCode};
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
+use portico_runtime::metrics::Metrics;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -13,6 +14,7 @@ use crate::support::{
     browser::{Browser, Page},
     received_identity::{basic, claims, header},
     stack::{APP, CLUSTER, MAIN, Stack, Wanted},
+    time::{advance, eventually},
 };
 
 async fn telling(identity: Value) -> Stack {
@@ -252,6 +254,7 @@ async fn a_signed_token_may_have_fewer_claims_and_be_the_bearer() {
 
 #[tokio::test]
 async fn credentials_of_the_app_come_from_files_that_are_read_again() {
+    let metrics = Metrics::install(Timestamp::UNIX_EPOCH).expect("recorder");
     let dir = tempfile::tempdir().expect("directory");
     let (user, password) = (secret(&dir, "user", "svc\n"), secret(&dir, "pw", "one:1\n"));
     let stack = telling(json!({
@@ -278,7 +281,12 @@ async fn credentials_of_the_app_come_from_files_that_are_read_again() {
     assert!(in_time.is_ok(), "the new password is not used");
     // what cannot be used changes nothing
     secret(&dir, "pw", "");
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    advance(Duration::from_secs(3)).await;
+    eventually("the empty password is read", async || {
+        let unusable = "portico_keys_unusable{keys=\"apps\"} 1";
+        metrics.render().contains(unusable)
+    })
+    .await;
     assert_eq!(basic(&open(&mut browser).await.json()), "svc:two");
     stop.cancel();
 }

@@ -1,7 +1,7 @@
 //! The gateway on real sockets, in front of upstreams that tell what they got. No services.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,
@@ -15,6 +15,7 @@ mod apps;
 mod audit;
 mod browser_state;
 mod client_address;
+mod client_errors;
 mod cloud_api;
 mod cluster_list;
 mod command_line;

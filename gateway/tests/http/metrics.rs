@@ -3,7 +3,6 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::Mutex,
-    time::Duration,
 };
 
 use http::{Method, StatusCode};
@@ -16,32 +15,32 @@ use portico_runtime::metrics::Metrics;
 use crate::support::{
     browser::Browser,
     stack::{MAIN, Stack, Wanted},
+    time::eventually,
 };
 
-fn value(text: &str, series: &str) -> f64 {
+fn value(text: &str, series: &str) -> Option<f64> {
     let line = text.lines().find(|line| {
         line.strip_prefix(series)
             .is_some_and(|rest| rest.starts_with(' '))
     });
-    let line = line.unwrap_or_else(|| panic!("no {series} in {text}"));
-    line.rsplit(' ')
-        .next()
-        .expect("value")
-        .parse()
-        .expect("number")
+    line?.rsplit(' ').next()?.parse().ok()
+}
+
+fn has(text: &str, series: &str, expected: f64) -> bool {
+    value(text, series).is_some_and(|value| (value - expected).abs() < f64::EPSILON)
 }
 
 fn is(text: &str, series: &str, expected: f64) {
-    let value = value(text, series);
     assert!(
-        (value - expected).abs() < f64::EPSILON,
-        "{series} is {value}, not {expected}"
+        has(text, series, expected),
+        "{series} is {:?}, not {expected}, in {text}",
+        value(text, series)
     );
 }
 
 #[tokio::test]
 async fn what_alert_rules_ask_about_is_there_before_anything_happens() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let _stack = Stack::start(Wanted::default()).await;
     let text = metrics.render();
     for series in [
@@ -61,7 +60,7 @@ async fn what_alert_rules_ask_about_is_there_before_anything_happens() {
 
 #[tokio::test]
 async fn a_session_that_ends_is_counted_with_its_reason_and_its_tokens_as_pending() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let url = format!("{MAIN}/oauth2/sign_out");
@@ -89,18 +88,24 @@ async fn a_session_that_ends_is_counted_with_its_reason_and_its_tokens_as_pendin
         let stop = stop.clone();
         async move { gateway.run(stop).await }
     });
-    tokio::time::sleep(Duration::from_millis(700)).await;
+    let browser_sessions = r#"portico_gateway_sessions{kind="browser"}"#;
+    let pending = "portico_gateway_pending_revocations";
+    eventually("the store's numbers", async || {
+        let text = metrics.render();
+        has(&text, browser_sessions, 1.0) && has(&text, pending, 2.0)
+    })
+    .await;
     stop.cancel();
     tasks.await.expect("tasks");
     let text = metrics.render();
-    is(&text, r#"portico_gateway_sessions{kind="browser"}"#, 1.0);
+    is(&text, browser_sessions, 1.0);
     is(&text, r#"portico_gateway_sessions{kind="cli"}"#, 0.0);
-    is(&text, "portico_gateway_pending_revocations", 2.0);
+    is(&text, pending, 2.0);
 }
 
 #[tokio::test]
 async fn a_sign_in_that_cannot_be_decided_is_counted_as_such() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let mut browser = Browser::new(stack.address);
     let url = format!("{MAIN}/oauth2/sign_in");
@@ -128,7 +133,7 @@ async fn a_sign_in_that_cannot_be_decided_is_counted_as_such() {
 
 #[tokio::test]
 async fn what_is_open_is_counted_until_it_closes() {
-    let metrics = Metrics::install().expect("recorder");
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).expect("recorder");
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&[]).await;
     let headers = [
@@ -145,8 +150,10 @@ async fn what_is_open_is_counted_until_it_closes() {
     stack.panel.go_on.notify_one();
     let body = http_body_util::BodyExt::collect(answer.into_body()).await;
     assert_eq!(body.expect("body").to_bytes(), "onetwo");
-    tokio::time::sleep(Duration::from_millis(50)).await;
-    is(&metrics.render(), open, 0.0);
+    eventually("the connection is closed", async || {
+        has(&metrics.render(), open, 0.0)
+    })
+    .await;
 }
 
 /// The names that are described, which is what the program exports.

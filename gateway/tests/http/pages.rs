@@ -1,5 +1,6 @@
 //! The gateway's own pages and small endpoints.
 use http::{Method, StatusCode};
+use portico_testkit::{html_lines, snapshot_settings};
 
 use crate::support::{
     browser::Browser,
@@ -27,15 +28,39 @@ async fn the_sign_in_page_is_small_and_strict() {
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
     assert!(!policy.contains("script-src"));
     assert_eq!(page.headers["cache-control"], "no-store");
-    assert!(page.body.contains("to open <strong>/projects/p1</strong>"));
-    assert!(page.body.contains("Your session has ended"));
-    assert!(page.body.contains("autocomplete=\"current-password\""));
     assert!(!page.body.contains("<script"));
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("sign_in_after_an_expired_session", page.snapshot());
+    });
     let at = page.body.find("/oauth2/static/").expect("style sheet");
     let style: String = page.body[at..].chars().take_while(|c| *c != '"').collect();
     let style = browser.open(&format!("{MAIN}{style}")).await;
     assert_eq!(style.status, StatusCode::OK);
     assert!(page.body.len() + style.body.len() < 40_000);
+}
+
+#[tokio::test]
+async fn every_page_is_in_a_document_with_the_same_head_and_headers() {
+    let (_stack, mut browser) = stack().await;
+    let page = browser.open(&format!("{MAIN}/oauth2/nothing")).await;
+    let (before, _) = page.body.split_once("<div class=\"card\">").expect("page");
+    let names = [
+        "cache-control",
+        "content-security-policy",
+        "content-type",
+        "cross-origin-opener-policy",
+        "cross-origin-resource-policy",
+        "referrer-policy",
+        "vary",
+        "x-content-type-options",
+        "x-frame-options",
+    ];
+    let headers: Vec<_> = names
+        .iter()
+        .map(|name| format!("{name}: {}", page.headers[*name].to_str().expect("text")))
+        .collect();
+    let text = format!("{}\n\n{}", headers.join("\n"), html_lines(before));
+    snapshot_settings().bind(|| insta::assert_snapshot!("document", text));
 }
 
 #[tokio::test]
@@ -72,7 +97,9 @@ async fn an_unreachable_keystone_is_reported_and_the_name_kept() {
         .submit(MAIN, &format!("{MAIN}/oauth2/sign_in"), &fields)
         .await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("Keystone refuses connections"));
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("sign_in_while_keystone_is_away", page.snapshot());
+    });
     assert!(page.body.contains("value=\"ada&quot;&gt;&lt;script&gt;\""));
     assert!(!page.body.contains("secret-password"));
     assert_eq!(page.field("rd"), "/");
@@ -93,7 +120,9 @@ async fn a_cross_origin_form_or_one_without_its_token_is_refused() {
     assert_eq!(page.status, StatusCode::FORBIDDEN);
     let page = browser.submit(MAIN, &url, &fields[1..]).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
-    assert!(page.body.contains("value=\"ada\""));
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("sign_in_without_the_token_of_the_form", page.snapshot());
+    });
     let mut other = Browser::new(browser_address(&_stack));
     let page = other.submit(MAIN, &url, &fields).await;
     assert_eq!(page.status, StatusCode::FORBIDDEN);
@@ -123,10 +152,13 @@ async fn bad_input_gets_a_clear_answer() {
         assert_eq!(page.status, status);
         assert!(page.body.len() < 20_000);
     }
-    let page = browser.open(&format!("{MAIN}/oauth2/nothing")).await;
-    assert_eq!(page.status, StatusCode::NOT_FOUND);
-    let page = browser.open(&format!("{MAIN}/oauth2/token")).await;
-    assert_eq!(page.status, StatusCode::METHOD_NOT_ALLOWED);
+    for (path, name) in [
+        ("/oauth2/nothing", "unknown_path"),
+        ("/oauth2/token", "other_method"),
+    ] {
+        let page = browser.open(&format!("{MAIN}{path}")).await;
+        snapshot_settings().bind(|| insta::assert_snapshot!(name, page.snapshot()));
+    }
     let page = browser.open(&format!("{MAIN}/oauth2/demo/password")).await;
     assert_eq!(page.status, StatusCode::NOT_FOUND);
 }

@@ -1,6 +1,4 @@
 //! Several servers of one app: who gets a request, who gets it next, and when no server does.
-use std::time::Duration;
-
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -10,6 +8,7 @@ use crate::support::{
     echo::Echo,
     raw::{Act, Raw},
     stack::{APP, Stack, Wanted},
+    time::eventually,
 };
 
 /// Nothing listens at this address.
@@ -162,9 +161,12 @@ async fn ill() -> Raw {
     Raw::start(|_, _| Act::Answer(b"HTTP/1.1 500 no\r\nContent-Length: 2\r\n\r\nno")).await
 }
 
-fn run(stack: &Stack) {
+/// Runs the gateway's tasks until the outcome of two health checks is known, which is so once there is
+/// a third one.
+async fn run(stack: &Stack, checked: &Raw) {
     let gateway = stack.gateway.clone();
     tokio::spawn(async move { gateway.run(CancellationToken::new()).await });
+    eventually("three health checks", async || checked.seen().len() >= 3).await;
 }
 
 #[tokio::test]
@@ -172,8 +174,7 @@ async fn a_server_that_fails_its_checks_gets_no_requests() {
     let (well, ill) = (Echo::start().await, ill().await);
     let backends = [&*well.url(), &*ill.url()];
     let (stack, mut browser) = among(&backends, json!({ "health": checks() })).await;
-    run(&stack);
-    tokio::time::sleep(Duration::from_millis(600)).await;
+    run(&stack, &ill).await;
     for _ in 0..6 {
         let page = send(&mut browser, Method::GET, "").await;
         assert_eq!(page.status, StatusCode::OK);
@@ -193,8 +194,7 @@ async fn where_no_server_is_healthy_users_get_a_page_and_no_server_is_asked() {
     })
     .await;
     let mut browser = stack.in_app().await;
-    run(&stack);
-    tokio::time::sleep(Duration::from_millis(600)).await;
+    run(&stack, &ill).await;
     let page = send(&mut browser, Method::GET, "").await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(page.json()["error"], "upstream_unhealthy");
@@ -217,11 +217,11 @@ async fn a_server_that_is_well_again_gets_requests_again() {
     })
     .await;
     let mut browser = stack.in_app().await;
-    run(&stack);
-    tokio::time::sleep(Duration::from_millis(350)).await;
+    run(&stack, &raw).await;
     let page = send(&mut browser, Method::GET, "").await;
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    tokio::time::sleep(Duration::from_millis(1000)).await;
-    let page = send(&mut browser, Method::GET, "").await;
-    assert_eq!(page.status, StatusCode::OK);
+    eventually("requests again", async || {
+        send(&mut browser, Method::GET, "").await.status == StatusCode::OK
+    })
+    .await;
 }

@@ -21,6 +21,7 @@ use crate::support::{
     pki::Pki,
     raw::{Act, Raw},
     stack::{APP, APP_HOST, Stack, Wanted},
+    time::advance,
 };
 
 async fn behind(url: &str, upstream: Value) -> (Stack, Browser) {
@@ -219,7 +220,7 @@ async fn a_silent_socket_is_closed_where_the_app_is_configured_so() {
     let (stack, browser) = behind(&echo.url(), json!({ "stream_idle": "600ms" })).await;
     let (mut stream, _) = socket(&stack, &browser).await;
     for _ in 0..3 {
-        tokio::time::sleep(Duration::from_millis(400)).await;
+        advance(Duration::from_millis(400)).await;
         echoes(&mut stream).await;
     }
     let mut rest = Vec::new();
@@ -319,6 +320,7 @@ async fn an_unused_connection_is_kept_as_long_as_the_app_is_configured_to() {
         .await;
         let (_stack, mut browser) = behind(&raw.url(), json!({ "keep_alive": keep_alive })).await;
         browser.call(Method::GET, &format!("{APP}/"), "").await;
+        // in real time: the connection is unused only some time after its answer
         tokio::time::sleep(Duration::from_millis(400)).await;
         let page = browser.call(Method::GET, &format!("{APP}/"), "").await;
         assert_eq!(page.body, connections.to_string(), "{keep_alive}");

@@ -98,9 +98,11 @@ async fn a_close_frame_waits_for_the_end_of_the_frame_under_way() {
     assert!(answer.starts_with("HTTP/1.1 101 "), "{answer}");
     let mut begun = [0; 4];
     stream.read_exact(&mut begun).await.expect("begun");
+    let (mut other, _) = ask(&stack, &browser, "/socket", OWN).await;
     end(&stack, &session).await;
-    // the gateway has learnt of it, and the upstream continues a little later
-    tokio::time::sleep(Duration::from_millis(350)).await;
+    // another socket shows that the gateway has learnt of it
+    let mut head = [0; 2];
+    other.read_exact(&mut head).await.expect("a close frame");
     stack.panel.go_on.notify_one();
     let expected = [b"llo".to_vec(), close_frame(1008, "revoked")].concat();
     assert_eq!(rest(&mut stream).await, expected);

@@ -107,8 +107,8 @@ async fn what_the_feed_covers_is_not_asked_of_the_store() {
     }
     // announced, it is read anew
     let sessions = pair.one.store.sessions();
-    let set = sessions.set_projects(session.id, &session.projects).await;
-    set.expect("announced");
+    let set = sessions.set_projects(session.id, &session.projects, Timestamp::now());
+    set.await.expect("announced");
     let read_anew = async {
         while !there.open(&url).await.body.contains("renamed") {
             tokio::time::sleep(Duration::from_millis(20)).await;

@@ -1,7 +1,7 @@
 //! Two gateways on one PostgreSQL, or on one Redis (`PORTICO_TEST_STORE=redis`). `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

@@ -62,7 +62,7 @@ impl Pair {
         };
         let (first, running) = start(&one).await;
         let (second, also_running) = start(&other).await;
-        // both have read the feed once
+        // until both have read the feed once, which shows nowhere
         tokio::time::sleep(std::time::Duration::from_millis(400)).await;
         Self {
             env,

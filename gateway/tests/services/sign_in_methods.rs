@@ -1,4 +1,6 @@
 //! Signing in with an application credential or with a token that the user has already.
+use std::time::Duration;
+
 use http::{Method, StatusCode};
 use portico_testkit::{KeystoneAdmin, TestUser};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -52,7 +54,7 @@ async fn waits_for(browser: &mut Browser, url: &str, status: StatusCode) -> bool
         if browser.call(Method::GET, url, "").await.status == status {
             return true;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(250)).await;
+        tokio::time::sleep(Duration::from_millis(250)).await;
     }
     false
 }
@@ -103,7 +105,7 @@ async fn an_application_credential_opens_its_project_and_no_other() {
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
 
     // a check by Keystone neither ends the session nor widens it
-    tokio::time::sleep(std::time::Duration::from_millis(1500)).await;
+    running.stack.clock.advance(Duration::from_millis(1500));
     assert_eq!(browser.open(&auth).await.status, StatusCode::ACCEPTED);
     let page = browser.open(&format!("{MAIN}/projects/{globex}")).await;
     assert!(!page.body.contains("portico-token"));

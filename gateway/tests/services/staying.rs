@@ -161,11 +161,12 @@ async fn a_session_outlives_its_token_in_one_project() {
     stay.an_hour_later().await;
     let acme = stay.running.acme.clone();
     // Keystone is asked about it again, too
-    tokio::time::sleep(Duration::from_millis(1200)).await;
+    let clock = stay.running.stack.clock.clone();
+    clock.advance(Duration::from_millis(1200));
     for _ in 0..3 {
         let page = stay.open(&acme).await;
         assert!(page.body.contains("portico-token"), "{}", page.body);
-        tokio::time::sleep(Duration::from_millis(600)).await;
+        clock.advance(Duration::from_millis(600));
     }
     assert!(!stay.open(&globex).await.body.contains("portico-token"));
     // it says how its tokens are come by: no fresh factor

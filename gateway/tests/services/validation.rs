@@ -208,6 +208,7 @@ async fn a_keystone_token_lists_the_clusters_that_take_it() {
 }
 
 async fn token_of_credential(running: &Running, id: &str, secret: &str) -> String {
+    use portico_clock::Clock;
     use portico_openstack::{KeystoneConfig, keystone};
     let url = running.env.get("KEYSTONE_URL").expect("address");
     let config = KeystoneConfig::new(url.parse().expect("url"));
@@ -215,7 +216,7 @@ async fn token_of_credential(running: &Running, id: &str, secret: &str) -> Strin
         id: id.to_owned(),
         secret: secret.to_owned().into(),
     };
-    let client = keystone::Client::new(&config).expect("client");
+    let client = keystone::Client::new(&config, Clock::system()).expect("client");
     let issued = client
         .authenticate_application_credential(&credential)
         .await;

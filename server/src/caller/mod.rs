@@ -15,6 +15,7 @@ use portico_assertion::{
     claims::{AppAccess, KeystoneState},
     panel_token,
 };
+use portico_clock::Clock;
 use portico_domain::{
     cluster::ClusterRecord,
     identity::{Identity, Project},
@@ -46,20 +47,22 @@ pub struct Gatekeeper {
     verifier: Arc<Verifier>,
     keys: Arc<Vec<PrivateKey>>,
     issuer: Arc<str>,
+    clock: Clock,
 }
 
 impl Gatekeeper {
-    pub fn new(verifier: Verifier, keys: Vec<PrivateKey>, public_url: &Url) -> Self {
+    pub fn new(verifier: Verifier, keys: Vec<PrivateKey>, public_url: &Url, clock: Clock) -> Self {
         Self {
             verifier: Arc::new(verifier),
             keys: Arc::new(keys),
             issuer: origin(public_url).into(),
+            clock,
         }
     }
 
     /// Returns the caller that the headers prove; `None` without a valid assertion.
     pub fn admit(&self, headers: &HeaderMap) -> Option<Caller> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let assertion = headers.get(ASSERTION)?.to_str().ok()?;
         let claims = self
             .verifier
@@ -174,7 +177,7 @@ impl Caller {
     }
 
     /// Returns the session data in the frame of every page.
-    pub fn session(&self) -> SessionView {
+    pub fn session(&self, now: Timestamp) -> SessionView {
         let claims = &self.claims;
         SessionView {
             user_name: claims.name.clone(),
@@ -186,7 +189,7 @@ impl Caller {
             clusters: Vec::new(),
             csrf_token: claims.csrf.clone().unwrap_or_default(),
             session_expires_at: claims.session_expires_at,
-            now: Timestamp::now().as_second(),
+            now: now.as_second(),
             keystone_reachable: claims.keystone == KeystoneState::Ok,
             auth_methods: claims.auth_methods.clone(),
         }

@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use portico_cli::output::{self, OutputFormat, Table, TableRow};
+use portico_clock::Clock;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_store::{AuditEvent, AuditFilter, ChainMark, ChainReport, Outcome, Store};
 use serde::Serialize;
@@ -63,10 +64,10 @@ pub(super) struct ListArgs {
     outcome: Option<Outcome>,
     /// Not before: 90m or 7d ago, 2026-11-23, or 2026-11-23T08:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
-    since: Option<Timestamp>,
+    since: Option<TimeArg>,
     /// Before; written like --since
     #[arg(long, value_name = "TIME", value_parser = time)]
-    until: Option<Timestamp>,
+    until: Option<TimeArg>,
     /// How many entries at most, the newest ones
     #[arg(long, value_name = "N", default_value_t = 100,
           value_parser = clap::value_parser!(i64).range(1..=MAX_LIMIT))]
@@ -77,6 +78,23 @@ pub(super) struct ListArgs {
     /// How to print the list
     #[arg(short, long, value_enum, default_value_t)]
     output: OutputFormat,
+}
+
+/// A time on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TimeArg {
+    At(Timestamp),
+    /// How long ago it was.
+    Ago(SignedDuration),
+}
+
+impl TimeArg {
+    fn resolve(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::At(time) => time,
+            Self::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+        }
+    }
 }
 
 /// Verify the audit log's chain, and report the first break
@@ -104,13 +122,14 @@ pub(super) async fn audit(config: &Config, command: &AuditCommand) -> Result<(),
     })?;
     let store = open_store(section).await?;
     store.ensure_migrated().await.context("look at the store")?;
+    let now = Clock::system().now();
     match command {
-        AuditCommand::List(arguments) => list(&store, config, arguments).await?,
+        AuditCommand::List(arguments) => list(&store, config, arguments, now).await?,
         AuditCommand::Verify(arguments) => {
             let report = store.audit().verify(arguments.expect.as_ref()).await;
             let report = report.context("verify the audit log")?;
             print_for_people(&summary(&report))?;
-            let journals = journals::check(&store).await;
+            let journals = journals::check(&store, now).await;
             let journals = journals.context("verify the journals of clusters")?;
             if let Some(journals) = &journals {
                 print_for_people(&journals.summary())?;
@@ -176,7 +195,12 @@ impl TableRow for Row {
     }
 }
 
-async fn list(store: &Store, config: &Config, arguments: &ListArgs) -> anyhow::Result<()> {
+async fn list(
+    store: &Store,
+    config: &Config,
+    arguments: &ListArgs,
+    now: Timestamp,
+) -> anyhow::Result<()> {
     let streams = matches!(arguments.output, OutputFormat::Table | OutputFormat::Jsonl);
     if arguments.follow && !streams {
         return Err(anyhow!(
@@ -188,7 +212,7 @@ async fn list(store: &Store, config: &Config, arguments: &ListArgs) -> anyhow::R
         .iter()
         .map(|cluster| (cluster.id.to_string(), cluster.name.clone()))
         .collect();
-    let mut filter = filter(arguments, &names);
+    let mut filter = filter(arguments, &names, now);
     let mut events = store.audit().list(&filter, arguments.limit).await?;
     events.reverse();
     let mut last = events.last().map_or(0, |event| event.sequence);
@@ -231,7 +255,7 @@ fn write(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-fn filter(arguments: &ListArgs, names: &HashMap<String, String>) -> AuditFilter {
+fn filter(arguments: &ListArgs, names: &HashMap<String, String>, now: Timestamp) -> AuditFilter {
     let cluster_id = arguments.cluster.as_ref().map(|wanted| {
         let by_name = names.iter().find(|(_, name)| *name == wanted);
         by_name.map_or_else(|| wanted.to_lowercase(), |(id, _)| id.clone())
@@ -243,8 +267,8 @@ fn filter(arguments: &ListArgs, names: &HashMap<String, String>) -> AuditFilter 
         action: arguments.action.clone(),
         target: arguments.object.clone(),
         outcome: arguments.outcome,
-        since: arguments.since,
-        until: arguments.until,
+        since: arguments.since.map(|since| since.resolve(now)),
+        until: arguments.until.map(|until| until.resolve(now)),
         ..AuditFilter::default()
     }
 }
@@ -332,20 +356,22 @@ fn outcome(text: &str) -> Result<Outcome, String> {
 }
 
 /// Returns a time, or how long ago it was.
-fn time(text: &str) -> Result<Timestamp, String> {
+fn time(text: &str) -> Result<TimeArg, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
-        return Ok(time);
+        return Ok(TimeArg::At(time));
     }
     if let Ok(day) = text.parse::<Date>() {
         let midnight = day
             .to_zoned(TimeZone::UTC)
             .map_err(|error| error.to_string())?;
-        return Ok(midnight.timestamp());
+        return Ok(TimeArg::At(midnight.timestamp()));
     }
     humantime_serde::re::humantime::parse_duration(text)
         .ok()
         .and_then(|ago| SignedDuration::try_from(ago).ok())
-        .and_then(|ago| Timestamp::now().checked_sub(ago).ok())
+        // what is in range before 1970 is in range before any later time
+        .filter(|ago| Timestamp::UNIX_EPOCH.checked_sub(*ago).is_ok())
+        .map(TimeArg::Ago)
         .ok_or_else(|| {
             "use a duration such as 90m or 7d, a date such as 2026-11-23, or a time such as \
              2026-11-23T08:00:00Z"
@@ -370,18 +396,14 @@ mod tests {
 
     #[test]
     fn audit_times_are_durations_dates_or_times() {
-        assert_eq!(
-            time("2026-11-23").unwrap().to_string(),
-            "2026-11-23T00:00:00Z"
-        );
-        assert_eq!(
-            time("2026-11-23T08:00:00Z").unwrap().to_string(),
-            "2026-11-23T08:00:00Z"
-        );
-        let before = Timestamp::now();
-        let since = time("90m").unwrap() + SignedDuration::from_mins(90);
-        assert!((before..=Timestamp::now()).contains(&since), "{since}");
-        assert!(time("yesterday").is_err());
+        let now: Timestamp = "2026-11-23T10:00:00Z".parse().unwrap();
+        let of = |text: &str| time(text).unwrap().resolve(now).to_string();
+        assert_eq!(of("2026-11-23"), "2026-11-23T00:00:00Z");
+        assert_eq!(of("2026-11-23T08:00:00Z"), "2026-11-23T08:00:00Z");
+        assert_eq!(of("90m"), "2026-11-23T08:30:00Z");
+        for invalid in ["yesterday", "100000years"] {
+            assert!(time(invalid).is_err(), "{invalid}");
+        }
     }
 
     #[test]

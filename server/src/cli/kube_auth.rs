@@ -11,7 +11,7 @@ use portico_kube_auth::{
 };
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
-use portico_runtime::telemetry;
+use portico_runtime::telemetry::{self, WorkerGuard};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -87,14 +87,18 @@ fn authority_in(path: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 /// Binds the pre-defined roles, once or until the process is stopped.
-pub(super) async fn bootstrap(named: &[PathBuf], arguments: BootstrapArgs) -> Result<(), CliError> {
+pub(super) async fn bootstrap(
+    named: &[PathBuf],
+    arguments: BootstrapArgs,
+    log: &mut Option<WorkerGuard>,
+) -> Result<(), CliError> {
     // it runs beside a cluster, usually without a configuration: only [log] is used
-    let log = if files(named).is_empty() {
+    let log_config = if files(named).is_empty() {
         telemetry::LogConfig::default()
     } else {
         Config::load(named)?.log
     };
-    let _last_lines = telemetry::init(&log, None).context("start logging")?;
+    *log = Some(telemetry::init(&log_config, None).context("start logging")?);
     let options = bootstrap::Options {
         kubeconfig: arguments.kubeconfig,
         developer_role: arguments.developer_role,

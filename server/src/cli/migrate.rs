@@ -3,6 +3,7 @@ use super::error::CliError;
 use super::print;
 use crate::config::Config;
 use anyhow::Context as _;
+use portico_clock::Clock;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::secret_file::read_secret_file;
 use portico_store::{KeyRing, Store, StoreConfig, StoreError};
@@ -13,7 +14,7 @@ pub(super) async fn migrate(config: &Config) -> Result<(), CliError> {
         ConfigError::Invalid(vec![Problem::new("store", "the section is missing")])
     })?;
     let store = open_store(section).await?;
-    let migrated = store.migrate().await;
+    let migrated = store.migrate(Clock::system().now()).await;
     migrated.map_err(|error| with_next_step("migrate the store", &error))?;
     print("The store's database is up to date.\n")
 }

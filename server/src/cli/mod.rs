@@ -26,9 +26,15 @@ use anyhow::Context as _;
 use arguments::{Arguments, Command, KubeAuthCommand};
 use error::CliError;
 use portico_cli::{exit_code, output};
+use portico_clock::Clock;
+use portico_runtime::telemetry::WorkerGuard;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long the end of the process waits for work on blocking threads.
+const TASKS_END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs the command on the command line.
 pub fn run() -> ExitCode {
@@ -41,27 +47,42 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&CliError::Other(anyhow::Error::new(error))),
     };
-    match runtime.block_on(dispatch(arguments)) {
+    let mut log = None;
+    let ended = runtime.block_on(dispatch(arguments, &mut log));
+    if log.is_some() {
+        // tasks that still run are dropped, and some of them log that
+        runtime.shutdown_timeout(TASKS_END_TIMEOUT);
+    }
+    // writes the last lines, before the reason for the end
+    drop(log);
+    match ended {
         Ok(code) => code,
         Err(error) => fail(&error),
     }
 }
 
-async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
+/// Runs the command. A command that starts the log leaves its guard in `log`.
+async fn dispatch(
+    arguments: Arguments,
+    log: &mut Option<WorkerGuard>,
+) -> Result<ExitCode, CliError> {
     let files = arguments.config;
+    let clock = Clock::system();
     match arguments.command {
-        Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL).await?,
-        Command::Gateway => serve_one(&files, Role::Gateway).await?,
-        Command::Panel => serve_one(&files, Role::Panel).await?,
+        Command::All => serve::serve(&files, load(&files, &Role::ALL)?, &Role::ALL, log).await?,
+        Command::Gateway => serve_one(&files, Role::Gateway, log).await?,
+        Command::Panel => serve_one(&files, Role::Panel, log).await?,
         Command::KubeAuth { command } => match command {
-            None | Some(KubeAuthCommand::Serve) => serve_one(&files, Role::KubeAuth).await?,
+            None | Some(KubeAuthCommand::Serve) => serve_one(&files, Role::KubeAuth, log).await?,
             Some(KubeAuthCommand::Config(arguments)) => {
                 kube_auth::config(&Config::load(&files)?, &arguments)?;
             }
             Some(KubeAuthCommand::Bootstrap(arguments)) => {
-                kube_auth::bootstrap(&files, arguments).await?;
+                kube_auth::bootstrap(&files, arguments, log).await?;
             }
-            Some(KubeAuthCommand::Sync(arguments)) => return sync::sync(&files, *arguments).await,
+            Some(KubeAuthCommand::Sync(arguments)) => {
+                return sync::sync(&files, *arguments, log).await;
+            }
             Some(KubeAuthCommand::Policy { command }) => return policy::policy(&command),
         },
         Command::Migrate => migrate::migrate(&Config::load(&files)?).await?,
@@ -79,33 +100,34 @@ async fn dispatch(arguments: Arguments) -> Result<ExitCode, CliError> {
         Command::Doctor(arguments) => return doctor::doctor(&files, &arguments).await,
         Command::Routes => routes::routes()?,
         Command::WhoAmI(arguments) => {
-            let account = portico_cli::whoami(&arguments).await?;
+            let account = portico_cli::whoami(&arguments, &clock).await?;
             print(&output::list(arguments.output, &[account])?)?;
         }
-        Command::Status(arguments) => return status(&arguments).await,
+        Command::Status(arguments) => return status(&arguments, &clock).await,
         Command::Clusters(arguments) => {
-            let clusters = portico_cli::clusters(&arguments).await?;
+            let clusters = portico_cli::clusters(&arguments, &clock).await?;
             print(&output::list(arguments.output, &clusters)?)?;
         }
         Command::Cluster(arguments) => {
-            return Ok(ExitCode::from(portico_cli::cluster(&arguments).await));
+            let code = portico_cli::cluster(&arguments, &clock).await;
+            return Ok(ExitCode::from(code));
         }
         Command::Completion(arguments) => completion::completion(&arguments)?,
         Command::Version(arguments) => print(&output::list(
             arguments.output,
             &[version::Version::current()],
         )?)?,
-        Command::Login(arguments) => portico_cli::login(arguments).await?,
-        Command::Logout(arguments) => portico_cli::logout(arguments).await?,
-        Command::Kubeconfig(arguments) => portico_cli::kubeconfig(arguments).await?,
-        Command::Credential(arguments) => portico_cli::credential(arguments).await?,
+        Command::Login(arguments) => portico_cli::login(arguments, &clock).await?,
+        Command::Logout(arguments) => portico_cli::logout(arguments, &clock).await?,
+        Command::Kubeconfig(arguments) => portico_cli::kubeconfig(arguments, &clock).await?,
+        Command::Credential(arguments) => portico_cli::credential(arguments, &clock).await?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the sign-ins of this machine; fails if none is valid.
-async fn status(arguments: &portico_cli::StatusArgs) -> Result<ExitCode, CliError> {
-    let all = portico_cli::status().await?;
+async fn status(arguments: &portico_cli::StatusArgs, clock: &Clock) -> Result<ExitCode, CliError> {
+    let all = portico_cli::status(clock).await?;
     print(&output::list(arguments.output, &all)?)?;
     let valid = |one: &portico_cli::SignIn| {
         matches!(
@@ -119,8 +141,12 @@ async fn status(arguments: &portico_cli::StatusArgs) -> Result<ExitCode, CliErro
     Ok(ExitCode::from(exit_code::NOT_PERMITTED))
 }
 
-async fn serve_one(files: &[PathBuf], role: Role) -> Result<(), CliError> {
-    serve::serve(files, load(files, &[role])?, &[role]).await
+async fn serve_one(
+    files: &[PathBuf],
+    role: Role,
+    log: &mut Option<WorkerGuard>,
+) -> Result<(), CliError> {
+    serve::serve(files, load(files, &[role])?, &[role], log).await
 }
 
 fn load(files: &[PathBuf], roles: &[Role]) -> Result<Config, CliError> {

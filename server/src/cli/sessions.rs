@@ -9,6 +9,7 @@ use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use portico_cli::one_line;
 use portico_cli::output::{self, OutputFormat, TableRow};
+use portico_clock::Clock;
 use portico_domain::identity::User;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_store::{EndReason, NewAuditEvent, Outcome, Session, SessionKind, Store};
@@ -58,9 +59,10 @@ pub(super) async fn sessions(config: &Config, command: &SessionsCommand) -> Resu
     })?;
     let store = open_store(section).await?;
     store.ensure_migrated().await.context("look at the store")?;
+    let now = Clock::system().now();
     let text = match command {
-        SessionsCommand::List { user, output } => list(&store, user, *output).await?,
-        SessionsCommand::End(arguments) => end(&store, arguments).await?,
+        SessionsCommand::List { user, output } => list(&store, user, *output, now).await?,
+        SessionsCommand::End(arguments) => end(&store, arguments, now).await?,
     };
     store.close().await;
     print_for_people(&text)
@@ -94,8 +96,12 @@ impl TableRow for SessionRow {
     }
 }
 
-async fn list(store: &Store, typed: &str, format: OutputFormat) -> anyhow::Result<String> {
-    let now = Timestamp::now();
+async fn list(
+    store: &Store,
+    typed: &str,
+    format: OutputFormat,
+    now: Timestamp,
+) -> anyhow::Result<String> {
     let user = the_user(store, typed, now).await?;
     let sessions = live(store, &user, now).await?;
     let rows: Vec<SessionRow> = sessions.iter().map(row).collect();
@@ -126,8 +132,7 @@ fn row(session: &Session) -> SessionRow {
     }
 }
 
-async fn end(store: &Store, arguments: &EndArgs) -> anyhow::Result<String> {
-    let now = Timestamp::now();
+async fn end(store: &Store, arguments: &EndArgs, now: Timestamp) -> anyhow::Result<String> {
     let user = the_user(store, &arguments.user, now).await?;
     let mut chosen = live(store, &user, now).await?;
     if let Some(id) = arguments.session {
@@ -229,18 +234,20 @@ mod tests {
     use portico_store::{AuditFilter, KeyRing, NewSession};
     use secrecy::{ExposeSecret as _, SecretString};
 
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
     async fn store(dir: &tempfile::TempDir) -> Store {
         // 32 zero bytes
         let key = SecretString::from(format!("{}=", "A".repeat(43)));
         let url = format!("sqlite://{}", dir.path().join("test.db").display());
         let keys = KeyRing::from_base64(&[key]).unwrap();
         let store = Store::connect(&url, 1, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         store
     }
 
     async fn signed_in(store: &Store, name: &str) -> (String, Session) {
-        let now = Timestamp::now();
+        let now = NOW;
         let later = now + jiff::SignedDuration::from_hours(1);
         let named = |name: &str| Named {
             id: format!("{name}-id"),
@@ -272,7 +279,7 @@ mod tests {
         let store = store(&dir).await;
         let (secret, ada) = signed_in(&store, "ada").await;
         let (other, vera) = signed_in(&store, "vera").await;
-        let text = list(&store, "Ada", OutputFormat::Table).await.unwrap();
+        let text = list(&store, "Ada", OutputFormat::Table, NOW).await.unwrap();
         assert!(text.contains(&ada.id.to_string()), "{text}");
         assert!(!text.contains(&vera.id.to_string()), "{text}");
 
@@ -281,17 +288,17 @@ mod tests {
             session: Some(vera.id),
             all: false,
         };
-        let error = end(&store, &wrong).await.unwrap_err();
+        let error = end(&store, &wrong, NOW).await.unwrap_err();
         assert!(error.to_string().contains("no live session"), "{error}");
         let all = EndArgs {
             session: None,
             all: true,
             ..wrong
         };
-        let text = end(&store, &all).await.unwrap();
+        let text = end(&store, &all, NOW).await.unwrap();
         assert!(text.starts_with("1 session(s) of ada ended"), "{text}");
 
-        let now = Timestamp::now();
+        let now = NOW;
         assert!(store.sessions().find(&secret, now).await.unwrap().is_none());
         assert!(store.sessions().find(&other, now).await.unwrap().is_some());
         let ended = store.sessions().get(ada.id).await.unwrap().unwrap();
@@ -310,7 +317,7 @@ mod tests {
     async fn an_unknown_user_name_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let store = store(&dir).await;
-        let error = list(&store, "nobody", OutputFormat::Table)
+        let error = list(&store, "nobody", OutputFormat::Table, NOW)
             .await
             .unwrap_err();
         assert!(error.to_string().contains("no user named"), "{error}");
@@ -322,7 +329,7 @@ mod tests {
         let store = store(&dir).await;
         let hostile = "ada\u{1b}[2J\u{9b}31m\nSESSION\u{202e}gnp\r";
         let (_, session) = signed_in(&store, hostile).await;
-        let text = list(&store, &session.user.id, OutputFormat::Table)
+        let text = list(&store, &session.user.id, OutputFormat::Table, NOW)
             .await
             .unwrap();
         // the heading, the table's headings and one session

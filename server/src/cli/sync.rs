@@ -4,13 +4,14 @@ use super::error::CliError;
 use super::{cluster, line, print_for_people, read_text, service_account};
 use crate::config::Config;
 use anyhow::Context as _;
+use portico_clock::Clock;
 use portico_cluster_sync::reconcile::Pruning;
 use portico_cluster_sync::sync::{Options, Outcome, Subjects, Sync, SyncConfig};
 use portico_domain::cluster::ClusterRecord;
 use portico_openstack::keystone::{Client, ServiceAccount};
 use portico_runtime::config::{ConfigError, Problem};
 use portico_runtime::lifecycle::Lifecycle;
-use portico_runtime::telemetry;
+use portico_runtime::telemetry::{self, WorkerGuard};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -18,11 +19,15 @@ use std::time::Duration;
 /// Maximum size of a synchronisation file, in bytes.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 
-pub(super) async fn sync(named: &[PathBuf], arguments: SyncArgs) -> Result<ExitCode, CliError> {
+pub(super) async fn sync(
+    named: &[PathBuf],
+    arguments: SyncArgs,
+    log: &mut Option<WorkerGuard>,
+) -> Result<ExitCode, CliError> {
     let config = Config::load(named)?;
     // only [log], [keystone] and [[clusters]] are used here
     config.validate(&[])?;
-    let _last_lines = telemetry::init(&config.log, None).context("start logging")?;
+    *log = Some(telemetry::init(&config.log, None).context("start logging")?);
     let (cluster, account) = parties(&config, &arguments)?;
     let path = &arguments.sync_config;
     let text = read_text(path, MAX_CONFIG_BYTES)?;
@@ -70,7 +75,7 @@ fn parties(
         .keystone
         .as_ref()
         .ok_or_else(|| invalid("keystone", "the section is missing".to_owned()))?;
-    let client = Client::new(keystone).context("keystone")?;
+    let client = Client::new(keystone, Clock::system()).context("keystone")?;
     let account = service_account::open(keystone, client)?.ok_or_else(|| {
         let message = "the section is missing: an account that may read projects and role \
                        assignments, for example a user with the role reader and system = true";

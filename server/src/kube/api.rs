@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream::BoxStream};
 use http::{HeaderValue, Method, Request, StatusCode, header};
 use http_body_util::BodyExt;
+use jiff::Timestamp;
 use kube::client::Body;
 use portico_domain::panel::{Health, PodSummary, Row};
 use serde_json::Value;
@@ -143,6 +144,11 @@ impl Api {
             namespace_candidates: candidates.into_iter().collect(),
             ..self
         }
+    }
+
+    /// Returns the time of day, for what depends on the ages of objects.
+    pub fn now(&self) -> Timestamp {
+        self.caches.clock.now()
     }
 
     /// Returns the namespaces in which the user may have rights, unconfirmed.

@@ -1,7 +1,6 @@
 //! Changes to single objects.
 use super::{Api, KubeError, api::Call, path};
 use http::Method;
-use jiff::Timestamp;
 use portico_domain::panel::ObjectRef;
 use serde_json::{Map, Value, json};
 
@@ -33,7 +32,7 @@ pub async fn scale(
 /// Starts a rollout, as `kubectl rollout restart` does; with `uid`, of exactly that object.
 pub async fn restart(api: &Api, object: &ObjectRef, uid: Option<&str>) -> Result<(), KubeError> {
     let body = json!({ "spec": { "template": { "metadata": { "annotations": {
-        "kubectl.kubernetes.io/restartedAt": Timestamp::now().to_string(),
+        "kubectl.kubernetes.io/restartedAt": api.now().to_string(),
     }}}}});
     patch(api, &path::object(object)?, uid, body).await
 }

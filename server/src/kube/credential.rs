@@ -61,9 +61,9 @@ impl ClusterTokens {
         cluster: Uuid,
         sealing_key: &PublicKey,
         keystone: &KeystoneToken,
+        now: Timestamp,
     ) -> Result<SecretString, KubeError> {
         let slot = (cluster, self.subject(&keystone.token));
-        let now = Timestamp::now();
         if let Some(kept) = self.sealed.get(&slot).await
             && now < kept.renew_at
         {
@@ -105,10 +105,12 @@ mod tests {
     use super::*;
     use portico_assertion::PrivateKey;
 
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
     fn keystone(token: &str, seconds: i64) -> KeystoneToken {
         KeystoneToken {
             token: token.into(),
-            expires_at: Timestamp::from_second(Timestamp::now().as_second() + seconds).unwrap(),
+            expires_at: Timestamp::from_second(NOW.as_second() + seconds).unwrap(),
         }
     }
 
@@ -118,11 +120,11 @@ mod tests {
         let key = PrivateKey::generate();
         let (one, two) = (Uuid::from_u128(1), Uuid::from_u128(2));
         let ada = keystone("ada", 3600);
-        let first = tokens.bearer(one, key.public(), &ada).await.unwrap();
-        let again = tokens.bearer(one, key.public(), &ada).await.unwrap();
-        let elsewhere = tokens.bearer(two, key.public(), &ada).await.unwrap();
+        let first = tokens.bearer(one, key.public(), &ada, NOW).await.unwrap();
+        let again = tokens.bearer(one, key.public(), &ada, NOW).await.unwrap();
+        let elsewhere = tokens.bearer(two, key.public(), &ada, NOW).await.unwrap();
         let vera = tokens
-            .bearer(one, key.public(), &keystone("vera", 3600))
+            .bearer(one, key.public(), &keystone("vera", 3600), NOW)
             .await
             .unwrap();
         assert_eq!(first.expose_secret(), again.expose_secret());
@@ -134,7 +136,7 @@ mod tests {
     async fn an_expired_keystone_token_gives_no_bearer() {
         let key = PrivateKey::generate();
         let gone = ClusterTokens::default()
-            .bearer(Uuid::from_u128(1), key.public(), &keystone("old", -1))
+            .bearer(Uuid::from_u128(1), key.public(), &keystone("old", -1), NOW)
             .await;
         assert!(matches!(gone, Err(KubeError::Unauthenticated)));
     }

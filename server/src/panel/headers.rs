@@ -1,11 +1,13 @@
 //! Response headers of the panel: content security policy, caching and the like.
 use crate::caller::origin;
 use axum::{
+    Router,
     extract::Request,
     http::{HeaderName, HeaderValue, header},
     middleware::Next,
     response::Response,
 };
+use tower_http::set_header::SetResponseHeaderLayer;
 use url::Url;
 
 /// Returns the policy of a page. Scripts and inline styles need the page's nonce; WebSockets
@@ -24,38 +26,40 @@ pub fn content_security_policy(nonce: &str, public_url: &Url) -> Option<HeaderVa
     .ok()
 }
 
-/// Sets the headers of every response; pages and data are never stored.
-pub async fn set(request: Request, next: Next) -> Response {
-    let is_asset = is_asset(request.uri().path());
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "same-origin"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (
+/// Adds the headers that every response has, unless it has its own.
+pub fn set(router: Router) -> Router {
+    router.layer((
+        unless_present(header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        unless_present(header::REFERRER_POLICY, "same-origin"),
+        unless_present(header::X_FRAME_OPTIONS, "DENY"),
+        unless_present(
             HeaderName::from_static("cross-origin-opener-policy"),
             "same-origin",
         ),
-        (
+        unless_present(
             HeaderName::from_static("permissions-policy"),
             "camera=(), geolocation=(), microphone=(), payment=()",
         ),
-    ] {
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
-    }
-    if !is_asset {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        // a response without a policy of its own may load nothing at all
-        headers
-            .entry(header::CONTENT_SECURITY_POLICY)
-            .or_insert(HeaderValue::from_static(
-                "default-src 'none'; frame-ancestors 'none'",
-            ));
-    }
-    response
+    ))
+}
+
+/// Adds the headers of pages and data: they are never stored, and a response without a policy of
+/// its own may load nothing at all.
+pub fn set_for_pages(router: Router) -> Router {
+    router.layer((
+        SetResponseHeaderLayer::overriding(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("no-store"),
+        ),
+        unless_present(
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; frame-ancestors 'none'",
+        ),
+    ))
+}
+
+fn unless_present(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
 }
 
 /// Sets the caching of built files: long if their name changes with their content, otherwise
@@ -76,10 +80,6 @@ pub async fn cache_assets(request: Request, next: Next) -> Response {
     response
 }
 
-fn is_asset(path: &str) -> bool {
-    path.starts_with("/pkg/") || ASSETS.contains(&path)
-}
-
 /// Files beside `/pkg` that are not pages.
 pub const ASSETS: [&str; 2] = ["/favicon.svg", "/robots.txt"];
 
@@ -93,6 +93,51 @@ fn has_hash(path: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use axum::{body::Body, http::StatusCode, routing::get};
+    use tower::ServiceExt as _;
+
+    #[tokio::test]
+    async fn pages_are_never_stored_and_files_have_only_the_headers_of_every_response() {
+        let own = [
+            (header::CACHE_CONTROL, "public, max-age=600"),
+            (header::CONTENT_SECURITY_POLICY, "default-src 'self'"),
+            (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
+        ];
+        let pages = Router::new()
+            .route("/own", get(|| async { (own, "page") }))
+            .route("/data", get(|| async { "data" }))
+            .fallback(|| async { StatusCode::NOT_FOUND });
+        let files = Router::new().route("/file", get(|| async { "file" }));
+        let router = set(set_for_pages(pages).merge(files));
+        let (nothing, own) = (
+            Some("default-src 'none'; frame-ancestors 'none'"),
+            Some("default-src 'self'"),
+        );
+        let stored = Some("no-store");
+        for (path, caching, policy, frames) in [
+            ("/own", stored, own, "SAMEORIGIN"),
+            ("/data", stored, nothing, "DENY"),
+            ("/nowhere", stored, nothing, "DENY"),
+            ("/file", None, None, "DENY"),
+        ] {
+            let request = Request::get(path).body(Body::empty()).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            let value = |name: HeaderName| {
+                let mut lines = response.headers().get_all(name).iter();
+                let line = lines.next().map(|line| line.to_str().unwrap());
+                assert!(lines.next().is_none(), "{path}");
+                line
+            };
+            assert_eq!(value(header::CACHE_CONTROL), caching, "{path}");
+            assert_eq!(value(header::CONTENT_SECURITY_POLICY), policy, "{path}");
+            assert_eq!(value(header::X_FRAME_OPTIONS), Some(frames), "{path}");
+            assert_eq!(
+                value(header::X_CONTENT_TYPE_OPTIONS),
+                Some("nosniff"),
+                "{path}"
+            );
+        }
+    }
 
     #[test]
     fn the_policy_names_the_nonce_and_the_own_host_only() {

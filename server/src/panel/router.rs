@@ -34,6 +34,7 @@ use axum::{
 use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
 use portico_assertion::{PrivateKey, Verifier};
+use portico_clock::Clock;
 use portico_openstack::keystone;
 use std::{path::Path, sync::Arc};
 use tower_http::{
@@ -63,6 +64,7 @@ pub struct PanelParts {
     pub enrolment: Option<Enrolment>,
     /// `None`: the operator has not named Magnum as a source of clusters.
     pub magnum: Option<MagnumAccess>,
+    pub clock: Clock,
 }
 
 /// The reason why the panel cannot be started.
@@ -80,34 +82,40 @@ pub enum PanelError {
 /// installed.
 pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
     let key = PrivateKey::read(&parts.config.private_key_file)?;
-    let gatekeeper = Gatekeeper::new(parts.verifier, vec![key], &parts.public_url);
+    let gatekeeper = Gatekeeper::new(
+        parts.verifier,
+        vec![key],
+        &parts.public_url,
+        parts.clock.clone(),
+    );
     // Prometheus knows the operator's clusters: their values are not a tenant's to choose
     let snapshot = parts.clusters.snapshot();
     let prometheus = parts
         .config
         .prometheus
         .as_ref()
-        .map(|section| Prometheus::new(section, snapshot.configured()))
+        .map(|section| Prometheus::new(section, snapshot.configured(), parts.clock.clone()))
         .transpose()?;
     let services = Arc::new(Services {
         clusters: parts.clusters,
         apps: Apps::new(parts.apps, parts.public_url.clone(), parts.apps_domain)?,
         undo: UndoStore::default(),
         tests: RecentTests::default(),
-        kube_auth_metrics: KubeAuthMetrics::new(parts.kube_auth_metrics_url)?,
+        kube_auth_metrics: KubeAuthMetrics::new(parts.kube_auth_metrics_url, parts.clock.clone())?,
         public_url: parts.public_url,
         support_contact: parts.config.support_contact,
         role_names: parts.config.role_names,
         keystone: parts.keystone,
         docs_url: parts.config.docs_url,
         budgets: SessionBudgets::new(parts.config.streams),
-        watches: SharedWatches::default(),
-        arrangements: Arrangements::default(),
+        watches: SharedWatches::new(parts.clock.clone()),
+        arrangements: Arrangements::new(parts.clock.clone()),
         details: Details::default(),
         programs: Programs::new(parts.config.downloads),
         enrolment: parts.enrolment,
         magnum: parts.magnum,
         prometheus,
+        clock: parts.clock,
     });
     // absolute: a relative one is looked for beside the program
     let hashes = std::path::absolute(parts.config.site_root.join("hash.txt")).ok();
@@ -123,7 +131,6 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
 }
 
 fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptions) -> Router {
-    let site = Path::new(&*leptos.site_root).to_path_buf();
     let public_url = Arc::new(services.public_url.clone());
     let state = PageState {
         leptos: leptos.clone(),
@@ -180,8 +187,27 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .fallback(other)
         .with_state(state)
         .layer(CompressionLayer::new().compress_when(worth_compressing()));
-    // precompressed .br and .gz files are beside the files of a release build
-    let mut assets = Router::new().nest_service(
+    let pages = Router::new()
+        .merge(streams)
+        .merge(programs)
+        .merge(cloud)
+        .merge(pages)
+        // from the inside out: the last layer runs first
+        .layer(from_fn_with_state(public_url, forms::redirect_within_panel))
+        .layer(from_fn(ssr::to_project))
+        .layer(from_fn_with_state(services, app_addresses::lead_to_app))
+        .layer(from_fn(csrf::require))
+        .layer(from_fn(body_limit::require))
+        .layer(from_fn(audit::report))
+        .layer(from_fn(completion::complete_changes));
+    let pages = headers::set_for_pages(admitted(pages, gatekeeper.clone()));
+    headers::set(pages.merge(admitted(files(&leptos), gatekeeper)))
+}
+
+/// Returns the built files. Precompressed .br and .gz files are beside those of a release build.
+fn files(leptos: &LeptosOptions) -> Router {
+    let site = Path::new(&*leptos.site_root);
+    let mut files = Router::new().nest_service(
         "/pkg",
         ServeDir::new(site.join(&*leptos.site_pkg_dir))
             .append_index_html_on_directories(false)
@@ -190,23 +216,14 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
     );
     for asset in headers::ASSETS {
         let file = site.join(asset.trim_start_matches('/'));
-        assets = assets.route_service(asset, ServeFile::new(file));
+        files = files.route_service(asset, ServeFile::new(file));
     }
-    let assets = assets.layer(from_fn(headers::cache_assets));
-    Router::new()
-        .merge(streams)
-        .merge(programs)
-        .merge(cloud)
-        .merge(pages)
-        .merge(assets)
-        // from the inside out: the last layer runs first
-        .layer(from_fn_with_state(public_url, forms::redirect_within_panel))
-        .layer(from_fn(ssr::to_project))
-        .layer(from_fn_with_state(services, app_addresses::lead_to_app))
-        .layer(from_fn(csrf::require))
-        .layer(from_fn(body_limit::require))
-        .layer(from_fn(audit::report))
-        .layer(from_fn(completion::complete_changes))
+    files.layer(from_fn(headers::cache_assets))
+}
+
+/// Refuses requests that do not come from the gateway, and answers those whose handler panics.
+fn admitted(router: Router, gatekeeper: Gatekeeper) -> Router {
+    router
         .layer(from_fn_with_state(gatekeeper, caller::require))
         .layer(CatchPanicLayer::custom(|_| {
             (
@@ -216,7 +233,6 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
             )
                 .into_response()
         }))
-        .layer(from_fn(headers::set))
 }
 
 /// Handles requests without a route: a call gets an error in the calls' format, anything else a

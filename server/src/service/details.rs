@@ -129,7 +129,7 @@ where
     )]
     let reading = tokio::spawn(async move {
         let timed = async move {
-            let started = Instant::now();
+            let started = tokio::time::Instant::now();
             let value = work.await;
             let took = started.elapsed();
             Timed { value, took }

@@ -130,3 +130,44 @@ impl From<KubeError> for ServiceError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kube::Forbidden;
+
+    #[test]
+    fn an_error_of_an_api_server_reaches_the_page_with_kind_and_step_and_without_its_cause() {
+        let cause = || "10.0.0.7:6443".to_owned();
+        let question = RightQuestion {
+            verb: "list".to_owned(),
+            group: String::new(),
+            resource: "pods".to_owned(),
+            subresource: String::new(),
+            namespace: Some("shop".to_owned()),
+            name: None,
+        };
+        let forbidden = Forbidden::lacks("pods is forbidden".to_owned(), question);
+        let errors = [
+            KubeError::Refused(forbidden),
+            KubeError::Unauthenticated,
+            KubeError::NotFound("pods \"web\" not found".to_owned()),
+            KubeError::Conflict("the object has been modified".to_owned()),
+            KubeError::Expired,
+            KubeError::Invalid("spec.replicas: must not be negative".to_owned()),
+            KubeError::Server {
+                status: 500,
+                message: "etcdserver: request timed out".to_owned(),
+            },
+            KubeError::Timeout(10),
+            KubeError::Unreachable(cause()),
+            KubeError::Protocol(cause()),
+            KubeError::Unconfigured(cause()),
+            KubeError::NoToken,
+        ];
+        let errors = errors.map(|error| ServiceError::from(error).into_ui("r-1"));
+        let text = format!("{errors:?}");
+        assert!(!text.contains(&cause()), "{text}");
+        insta::assert_json_snapshot!("errors_for_pages", errors);
+    }
+}

@@ -41,6 +41,7 @@ use crate::{
 use access::{Names, UndoStore};
 use authentication::{KubeAuthMetrics, RecentTests};
 use error::ServiceError;
+use portico_clock::Clock;
 use portico_domain::cluster::NotAccepted;
 use portico_openstack::keystone;
 use std::{collections::BTreeMap, sync::Arc};
@@ -49,6 +50,7 @@ use uuid::Uuid;
 
 /// The state that all requests share.
 pub struct Services {
+    pub clock: Clock,
     pub clusters: Arc<Clusters>,
     pub apps: Apps,
     pub undo: UndoStore,

@@ -7,7 +7,7 @@ use super::{
     usage::{self, Prometheus},
 };
 use crate::kube::{Api, KubeError, api::Call, path};
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::tz::TimeZone;
 use k8s_openapi::api::core::v1::Node;
 use portico_domain::{
     cluster::ClusterRecord,
@@ -200,7 +200,7 @@ async fn open_page(
     if !rights.is_empty() {
         may(&mut card, &rights, asks_for);
     }
-    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let today = api.now().to_zoned(TimeZone::UTC).date();
     ClusterOverview {
         card,
         attention,

@@ -13,6 +13,7 @@ use crate::kube::{
 use futures::StreamExt;
 use jiff::Timestamp;
 use parking_lot::{Mutex, RwLock};
+use portico_clock::Clock;
 use std::{collections::HashSet, pin::pin, time::Duration};
 use tokio::{
     sync::Notify,
@@ -47,6 +48,7 @@ pub(super) struct Feed {
     /// Notified when a viewer is cut, who may be the lender.
     pub(super) lender_lost: Notify,
     gauged_rows: Mutex<GaugedRows>,
+    clock: Clock,
     _gauge: Gauged,
 }
 
@@ -72,7 +74,7 @@ enum End {
 }
 
 impl Feed {
-    pub(super) fn new(scope: WatchScope) -> Self {
+    pub(super) fn new(scope: WatchScope, clock: Clock) -> Self {
         Self {
             _gauge: Gauged::watch(&scope),
             scope,
@@ -81,6 +83,7 @@ impl Feed {
             viewers: Viewers::new(),
             lender_lost: Notify::new(),
             gauged_rows: Mutex::default(),
+            clock,
         }
     }
 
@@ -136,7 +139,7 @@ impl Feed {
         task.failed.insert(lender);
         task.retry_delay = task.retry_delay.max(MIN_RETRY_DELAY);
         if self.viewers.lender(None, &task.failed).is_none() {
-            let since = task.last_good.unwrap_or_else(Timestamp::now);
+            let since = task.last_good.unwrap_or_else(|| self.clock.now());
             self.publish(Progress::Stale { error, since });
         }
     }
@@ -219,7 +222,7 @@ impl Feed {
     }
 
     fn good(&self, task: &mut Task) {
-        task.last_good = Some(Timestamp::now());
+        task.last_good = Some(self.clock.now());
     }
 
     fn publish(&self, progress: Progress) {

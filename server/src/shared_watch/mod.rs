@@ -25,6 +25,7 @@ pub use viewer::{State, Viewer};
 use crate::kube::{Api, KubeError, discovery};
 use feed::Feed;
 use parking_lot::Mutex;
+use portico_clock::Clock;
 use portico_domain::panel::ResourceRef;
 use std::{
     collections::HashMap,
@@ -66,16 +67,24 @@ impl WatchScope {
 }
 
 /// The watches of this process. `Clone` shares them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct SharedWatches(Arc<Registry>);
 
-#[derive(Default)]
 struct Registry {
     feeds: Mutex<HashMap<WatchScope, Arc<Feed>>>,
     next_exclusive: AtomicU64,
+    clock: Clock,
 }
 
 impl SharedWatches {
+    pub fn new(clock: Clock) -> Self {
+        Self(Arc::new(Registry {
+            feeds: Mutex::default(),
+            next_exclusive: AtomicU64::default(),
+            clock,
+        }))
+    }
+
     /// Returns the scope of a watch, which is shared unless the kind's rows may differ by user.
     ///
     /// # Errors
@@ -106,7 +115,10 @@ impl SharedWatches {
         let (feed, is_new) = match feeds.get(&scope) {
             Some(feed) => (Arc::clone(feed), false),
             None if feeds.len() >= MAX_WATCHES => return None,
-            None => (Arc::new(Feed::new(scope.clone())), true),
+            None => {
+                let clock = self.0.clock.clone();
+                (Arc::new(Feed::new(scope.clone(), clock)), true)
+            }
         };
         let viewer = Viewer::new(Arc::clone(&feed), confirmation, changed);
         if is_new {

@@ -3,8 +3,9 @@ use crate::{
     kube::{Clusters, credential::KeystoneToken},
     shared_watch::WatchScope,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_assertion::PrivateKey;
+use portico_clock::Clock;
 use portico_domain::{cluster::ClusterRecord, panel::ResourceRef};
 use uuid::Uuid;
 
@@ -31,9 +32,9 @@ async fn api() -> Api {
     .unwrap();
     let token = KeystoneToken {
         token: "t".into(),
-        expires_at: Timestamp::now() + SignedDuration::from_hours(1),
+        expires_at: Clock::system().now() + SignedDuration::from_hours(1),
     };
-    let clusters = Clusters::new(vec![record]);
+    let clusters = Clusters::new(vec![record], Clock::system());
     let snapshot = clusters.snapshot();
     let cluster = snapshot.get(Uuid::nil()).unwrap();
     clusters.api(cluster, &token).await.unwrap()

@@ -13,7 +13,6 @@ use crate::{
     service::{Services, error::ServiceError, health},
 };
 use futures::StreamExt;
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::{
     panel::{ObjectRef, Refusal, ResourceRef, RightQuestion},
@@ -73,7 +72,7 @@ pub async fn follow(
     reads: RangeReads,
 ) -> Result<(), Gone> {
     let target = format!("{}/pods/{}/{}", query.namespace, query.pod, query.container);
-    let query = log_range::at(Timestamp::now().as_second(), query);
+    let query = log_range::at(services.clock.now().as_second(), query);
     let _place = reads.place(&query).await;
     let (refusal, retry) = match read(&services, &caller, cluster, &query, id, &outbox).await? {
         Ok(end) => {
@@ -110,7 +109,7 @@ async fn read(
     id: u32,
     outbox: &Outbox,
 ) -> Result<Result<End, ServiceError>, Gone> {
-    let now = Timestamp::now().as_second();
+    let now = services.clock.now().as_second();
     if let Err(error) = check_log_range(now, query.since, query.until) {
         return Ok(Err(ServiceError::invalid(error.to_string())));
     }
@@ -127,7 +126,7 @@ async fn read(
                 if is_over {
                     return Ok(Err(ServiceError::invalid(reason)));
                 }
-                if log_range::has_ended(Timestamp::now().as_second(), query) {
+                if log_range::has_ended(services.clock.now().as_second(), query) {
                     return Ok(Ok(End::Range));
                 }
                 if reported.as_ref() != Some(&reason) {
@@ -148,7 +147,7 @@ async fn read(
     let mut lines = pin!(lines);
     let range = LogRange::of(query);
     let is_whole_range = logs::reads_whole_range(query);
-    let mut over = pin!(log_range::over(Timestamp::now().as_second(), query));
+    let mut over = pin!(log_range::over(services.clock.now().as_second(), query));
     let mut bytes = 0_usize;
     let mut waiting = Waiting::new(if is_whole_range {
         usize::try_from(query.tail).unwrap_or(MAX_QUEUED_LINES)
@@ -222,7 +221,7 @@ async fn why_not_started(api: &Api, query: &LogQuery) -> (String, bool) {
         .as_ref()
         .and_then(|status| status.phase.as_deref());
     let is_over = matches!(phase, Some("Failed" | "Succeeded"));
-    let why = health::not_started(&pod, &query.container);
+    let why = health::not_started(&pod, &query.container, api.now());
     (format!("The container has not started: {why}"), is_over)
 }
 

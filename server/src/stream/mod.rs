@@ -15,7 +15,7 @@ use crate::{
     service::Services,
 };
 use axum::http::{HeaderMap, StatusCode, header};
-use jiff::Timestamp;
+use portico_clock::Clock;
 use std::time::Duration;
 
 /// How often idle connections are pinged; proxies close them after a minute or less.
@@ -48,9 +48,9 @@ fn check(
 }
 
 /// Is ready when the caller's token expires; never without one.
-async fn token_over(caller: &Caller) {
+async fn token_over(caller: &Caller, clock: &Clock) {
     let left = caller.token().map_or(0, |token| {
-        token.expires_at.as_second() - Timestamp::now().as_second()
+        token.expires_at.as_second() - clock.now().as_second()
     });
     tokio::time::sleep(Duration::from_secs(u64::try_from(left).unwrap_or(0))).await;
 }

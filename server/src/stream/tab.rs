@@ -107,7 +107,8 @@ impl Tab {
     async fn run(mut self, mut socket: WebSocket) {
         let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         let caller = self.caller.clone();
-        let over = token_over(&caller);
+        let clock = self.services.clock.clone();
+        let over = token_over(&caller, &clock);
         tokio::pin!(over);
         loop {
             let sent = tokio::select! {

@@ -223,7 +223,7 @@ async fn session(
     }
     let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
     let mut recheck = interval_at(Instant::now() + REVIEW_INTERVAL, REVIEW_INTERVAL);
-    let over = token_over(caller);
+    let over = token_over(caller, &services.clock);
     tokio::pin!(over);
     let end = loop {
         tokio::select! {

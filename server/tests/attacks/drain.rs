@@ -217,6 +217,17 @@ async fn stops_without_loss(tls: bool) {
         "{:?}",
         started.elapsed()
     );
+
+    // the log is complete, to its last line
+    let log = program.log();
+    let of_streams = log.lines().filter(|line| line.contains("path=\"/stream\""));
+    let entries = of_streams.count();
+    assert_eq!(
+        entries,
+        REQUESTS_OVER_HTTP_1 + REQUESTS_OVER_HTTP_2,
+        "{log}"
+    );
+    assert!(log.ends_with(" stopped\n"), "{log}");
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use portico_test_support::time::eventually;
 use tokio::io::AsyncWriteExt as _;
 
 use crate::{
@@ -75,6 +76,7 @@ async fn one_user_has_a_rate_and_others_have_theirs() {
     let (_, metrics) = program.admin("/metrics").await.expect("metrics");
     let counted = "portico_gateway_problems_total{code=\"rate_limited\",source=\"downstream\"}";
     assert!(metrics.contains(counted), "{metrics}");
+    // the program has a clock of its own
     tokio::time::sleep(Duration::from_secs(wait)).await;
     assert_eq!(
         ada.call(Method::GET, &format!("{APP}/api"), "")
@@ -208,6 +210,7 @@ async fn requests_beyond_the_limit_are_refused_immediately() {
     })
     .await;
     let cookie = program.cookie("vera").await;
+    let before = program.upstream.echo.asked();
     let mut held = Vec::new();
     for _ in 0..5 {
         let mut stream = program.connect().await;
@@ -218,7 +221,10 @@ async fn requests_beyond_the_limit_are_refused_immediately() {
             .expect("sent");
         held.push(stream);
     }
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    eventually("all five are with the upstream", async || {
+        program.upstream.echo.asked() >= before + 5
+    })
+    .await;
     let mut stream = program.connect().await;
     let head = program.head("GET /projects/x", &cookie);
     let request = format!("{head}Connection: close\r\n\r\n");
@@ -231,10 +237,9 @@ async fn requests_beyond_the_limit_are_refused_immediately() {
     );
     assert_eq!(program.get("/ready").await, StatusCode::OK);
     drop(held);
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let mut stream = program.connect().await;
-    assert_eq!(
-        exchange(&mut stream, request.as_bytes()).await.status(),
-        200
-    );
+    eventually("requests are served again", async || {
+        let mut stream = program.connect().await;
+        exchange(&mut stream, request.as_bytes()).await.status() == 200
+    })
+    .await;
 }

@@ -3,7 +3,7 @@
 //! server withstands nothing. `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

@@ -1,6 +1,7 @@
 //! The door's certificates while it is open: replaced, broken, several, and how old TLS may be.
 use std::time::{Duration, Instant};
 
+use portico_test_support::time::eventually;
 use rustls::version::{TLS12, TLS13};
 use tokio::{io::AsyncReadExt as _, io::AsyncWriteExt as _};
 
@@ -70,8 +71,13 @@ async fn a_replaced_certificate_is_shown_to_new_connections_and_a_broken_one_is_
     assert!(metrics.contains(unusable), "{metrics}");
     // nor does a certificate of another key
     Authority::new().write(directory, "other", &[HOST]);
+    let refusal = "cannot be used with its key";
+    let before = program.log().matches(refusal).count();
     std::fs::copy(directory.join("other.crt"), directory.join("target.crt")).expect("copied");
-    tokio::time::sleep(Duration::from_secs(6)).await;
+    eventually("the other certificate is read", async || {
+        program.log().matches(refusal).count() > before
+    })
+    .await;
     assert_eq!(shown(&program, HOST).await, second);
 
     // until it is right

@@ -39,7 +39,7 @@ impl Place {
         let keys = KeyRing::from_base64(&[SecretString::from(key)]).unwrap();
         let url = format!("sqlite://{}", place.join("portico.db").display());
         let store = Store::connect(&url, 1, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let place = Self { directory, store };
         place.configure("store.key");
         place

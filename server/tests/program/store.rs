@@ -34,6 +34,12 @@ async fn finding_o14_a_start_with_a_damaged_file_ends_with_the_reason() {
         let reason = "the database file is damaged, or is not a database";
         assert_eq!(last.matches(reason).count(), 1, "{complaint}");
         assert!(last.contains("restore the file"), "{last}");
+        // the log until then, if the command has one
+        assert_eq!(
+            complaint.contains(" starting"),
+            command == "gateway",
+            "{complaint}"
+        );
         assert!(took < Duration::from_secs(4), "{took:?}: {complaint}");
     }
 }

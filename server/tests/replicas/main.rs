@@ -1,7 +1,7 @@
 //! Several processes of the program on one database. `PORTICO_TEST_ENV` names the stack's env file.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

@@ -92,7 +92,8 @@ impl SignedIn {
             assert!(Instant::now() < deadline, "no refresh");
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        // a refresh that waits for another looks for it every 150 ms
+        tokio::time::sleep(Duration::from_millis(400)).await;
         assert_eq!(self.refreshes().await, 1);
         let events = self.provider.events().await.expect("events");
         // what a killed process had begun to send is not a request

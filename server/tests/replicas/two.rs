@@ -112,6 +112,7 @@ async fn a_killed_process_takes_no_session_with_it() {
     // without a close frame: no process was there to send one
     let _ = goes.read_to_end(&mut rest).await;
     assert!(rest.is_empty(), "{rest:?}");
+    // for a while: nothing may happen to it
     for _ in 0..10 {
         assert!(is_signed_in(&mut there).await, "the other one continues");
         tokio::time::sleep(Duration::from_millis(150)).await;

@@ -1,5 +1,6 @@
 //! kubectl's exec plugin in direct mode, against the real Keystone and the real clusters, with a
 //! gateway of the test's own: it runs the program that was built beside the test.
+use portico_test_support::time::eventually;
 use portico_testkit::{Cloud, KeystoneAdmin, Person, TestUser, exec_info};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -547,7 +548,10 @@ async fn ctrl_c_ends_it_at_once_and_leaves_no_lock() {
         .stdout(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    eventually("it waits for Keystone", async || {
+        fixture.cloud.keystone.held() > 0
+    })
+    .await;
     let id = child.id().unwrap().to_string();
     let mut kill = tokio::process::Command::new("kill");
     assert!(kill.args(["-INT", &id]).status().await.unwrap().success());

@@ -2,7 +2,7 @@
 //! stack (Keystone, clusters, kube-auth); without it there is nothing to test against.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![expect(
     clippy::unwrap_used,

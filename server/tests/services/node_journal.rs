@@ -6,8 +6,10 @@ use kube::{
     Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
+use portico_clock::Clock;
 use portico_lifecycle::journal::{NodeChange, NodeEvent};
 use portico_store::{JournalKey, JournalSource, KeyRing, Store};
+use portico_test_support::time::eventually;
 use serde_json::{Value, json};
 use server::service::lifecycle::{Journal, NodeEvents};
 use std::collections::BTreeSet;
@@ -62,7 +64,7 @@ impl Recorded {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         Self {
             _directory: directory,
             store,
@@ -92,14 +94,19 @@ async fn what_happens_to_a_node_is_recorded_once_among_replicas_and_remains() {
     let own = stack.namespace("nodes").await;
     let nodes = Api::<Node>::all(own.client.clone());
     let recorded = Recorded::new(&stack).await;
-    let replicas = [0, 1].map(|_| NodeEvents::new(Journal::new(Some(recorded.store.clone()))));
+    let replicas = [0, 1]
+        .map(|_| NodeEvents::new(Journal::new(Some(recorded.store.clone())), Clock::system()));
     let api = stack.api("ada").await;
     let look = async || {
         let [one, two] = &replicas;
         let gaps = futures::join!(one.read(&recorded.key, &api), two.read(&recorded.key, &api));
         assert_eq!(gaps, (None, None));
         // the store has the time of a look in seconds
-        tokio::time::sleep(std::time::Duration::from_millis(1_100)).await;
+        let second = Timestamp::now().as_second();
+        eventually("the next second", async || {
+            Timestamp::now().as_second() > second
+        })
+        .await;
     };
     look().await;
     make(&own, &nodes, "v1.31.0").await;

@@ -164,6 +164,12 @@ impl Machine {
         .to_vec();
         let state = home.path().join("state");
         std::fs::create_dir(&state).unwrap();
+        // no page is opened here, and the build of the browser half may not have ended
+        let site = home.path().join("site");
+        std::fs::create_dir_all(site.join("pkg")).unwrap();
+        for name in ["app.wasm", "app.js", "app.css"] {
+            std::fs::write(site.join("pkg").join(name), "").unwrap();
+        }
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display());
         let store = format!("sqlite://{}/portico.db", state.display());
         let variables = [
@@ -172,6 +178,7 @@ impl Machine {
             ("KUBECONFIG", api.admin_kubeconfig.to_str().unwrap()),
             ("PORTICO_CONFIG", &format!("{etc}/portico.toml")),
             ("PORTICO_INIT_STORE", &store),
+            ("PORTICO_PANEL__SITE_ROOT", site.to_str().unwrap()),
             ("ADMIN_ROLE", &role("ADMIN")),
             ("DEVELOPER_ROLE", &role("DEVELOPER")),
             ("VIEWER_ROLE", &role("VIEWER")),

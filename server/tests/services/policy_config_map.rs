@@ -7,10 +7,13 @@ use k8s_openapi::api::{
 };
 use kube::{Api, api::Patch};
 use portico_assertion::PrivateKey;
+use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_kube_auth::policy::{Attributes, Policy, ResourceAttributes, Target, User, extra};
 use portico_kube_auth::{KubeAuth, KubeAuthConfig, service};
 use portico_openstack::{KeystoneConfig, keystone::Client};
+use portico_runtime::metrics::Metrics;
+use portico_test_support::time::eventually;
 use serde_json::{Value, json};
 use server::kube::policy_config_map::PolicyWatch;
 use std::{path::PathBuf, sync::Arc, time::Duration};
@@ -57,7 +60,12 @@ fn kube_auth(stack: &Stack, record: ClusterRecord, directory: &tempfile::TempDir
         cluster_list: None,
     };
     let keystone = KeystoneConfig::new(stack.var("KEYSTONE_URL").parse().unwrap());
-    service(&config, [record], Client::new(&keystone).unwrap()).unwrap()
+    service(
+        &config,
+        [record],
+        Client::new(&keystone, Clock::system()).unwrap(),
+    )
+    .unwrap()
 }
 
 /// The policy once it has this many rules.
@@ -69,6 +77,17 @@ async fn with_rules(service: &KubeAuth, cluster: Uuid, rules: usize) -> Arc<Poli
         }
     }
     panic!("no policy of {rules} rules within 10 s");
+}
+
+/// Returns how many versions of the ConfigMap had no valid policy.
+fn versions_without_policy(metrics: &Metrics) -> u64 {
+    let text = metrics.render();
+    let counts = ["missing", "refused"].map(|result| {
+        let series = format!("portico_authorization_policy_loads_total{{result=\"{result}\"}} ");
+        let count = text.lines().find_map(|line| line.strip_prefix(&series));
+        count.map_or(0, |count| count.parse::<u64>().unwrap())
+    });
+    counts.iter().sum()
 }
 
 fn may(
@@ -100,6 +119,7 @@ fn may(
 
 #[tokio::test]
 async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).unwrap();
     let stack = Stack::open();
     let own = stack.namespace("policy").await;
     let directory = tempfile::tempdir().unwrap();
@@ -132,7 +152,10 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
     assert!(others.list(&Default::default()).await.is_err());
 
     // there is no policy before there is a ConfigMap
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    eventually("no ConfigMap is found", async || {
+        versions_without_policy(&metrics) > 0
+    })
+    .await;
     assert!(service.policy(stack.acme()).is_none());
     let maps = Api::<ConfigMap>::namespaced(own.client.clone(), &own.name);
     let text = MAGNUMS.replace("$PROJECT_ID", &project);
@@ -198,11 +221,15 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
 
     // broken, without the key, deleted: the last good one stays
     let change = async |data: Value| {
+        let before = versions_without_policy(&metrics);
         let patch = json!({ "data": data });
         maps.patch(NAME, &Default::default(), &Patch::Merge(patch))
             .await
             .unwrap();
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        eventually("the version is read", async || {
+            versions_without_policy(&metrics) > before
+        })
+        .await;
         service.policy(stack.acme()).map(|policy| policy.len())
     };
     assert_eq!(change(json!({ "policies": "[{" })).await, Some(3));
@@ -215,8 +242,12 @@ async fn magnums_config_map_is_followed_and_the_last_good_version_stays() {
         change(json!({ "policies": null, "other": "[]" })).await,
         Some(3)
     );
+    let before = versions_without_policy(&metrics);
     maps.delete(NAME, &Default::default()).await.unwrap();
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    eventually("the deletion is known", async || {
+        versions_without_policy(&metrics) > before
+    })
+    .await;
     assert_eq!(service.policy(stack.acme()).unwrap().len(), 3);
     // and a good one counts again
     let mut map = map;

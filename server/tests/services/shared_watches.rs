@@ -6,6 +6,8 @@ use crate::{
     stack::Stack,
     tab::{Socket, ask, tab_at, tab_of, until, within},
 };
+use futures::StreamExt as _;
+use jiff::Timestamp;
 use k8s_openapi::api::{
     core::v1::ConfigMap, core::v1::PersistentVolumeClaim, rbac::v1::RoleBinding,
 };
@@ -14,6 +16,8 @@ use portico_domain::{
     panel::{ListScope, ResourceRef},
     stream::{Message, Request},
 };
+use portico_runtime::metrics::Metrics;
+use portico_test_support::time::{advance, eventually};
 use portico_testkit::{KeystoneAdmin, TestEnv};
 use serde_json::json;
 use server::kube::KubeError;
@@ -152,8 +156,18 @@ async fn each_user_watches_secrets_alone() {
     own.done().await;
 }
 
+/// Returns how often the watches of this process have got another lender.
+fn lender_changes(metrics: &Metrics) -> u64 {
+    let text = metrics.render();
+    let count = text
+        .lines()
+        .find_map(|line| line.strip_prefix("portico_panel_shared_watch_lender_changes_total "));
+    count.map_or(0, |count| count.parse().unwrap())
+}
+
 #[tokio::test]
 async fn others_see_no_interruption_when_the_lender_leaves() {
+    let metrics = Metrics::install(Timestamp::UNIX_EPOCH).unwrap();
     let stack = Stack::open();
     let own = stack.namespace("lender").await;
     let address = stack.serve().await;
@@ -162,9 +176,15 @@ async fn others_see_no_interruption_when_the_lender_leaves() {
     let mut other = opened(tab_at(&stack, &address, "devi").await, &request).await;
     config_map(&own, "first").await;
     row_appears(&mut other, "first").await;
+    let before = lender_changes(&metrics);
     lender.close(None).await.unwrap();
-    // the grace period of the viewer that left ends meanwhile
-    tokio::time::sleep(Duration::from_secs(7)).await;
+    while let Some(Ok(_)) = lender.next().await {}
+    // the grace period of the viewer that left ends
+    eventually("another viewer lends its token", async || {
+        advance(Duration::from_secs(1)).await;
+        lender_changes(&metrics) > before
+    })
+    .await;
     config_map(&own, "second").await;
     row_appears(&mut other, "second").await;
     own.done().await;

@@ -11,6 +11,7 @@ use portico_assertion::{
     claims::{AppAccess, Namespaces, OpenApps},
     panel_token,
 };
+use portico_clock::Clock;
 use portico_domain::{
     access,
     cluster::ClusterRecord,
@@ -100,7 +101,8 @@ impl Stack {
         change_prometheus(&mut prometheus);
         let signing = SigningKey::generate();
         let services = Services {
-            clusters: Arc::new(Clusters::new(config.clusters.clone())),
+            clock: Clock::system(),
+            clusters: Arc::new(Clusters::new(config.clusters.clone(), Clock::system())),
             apps: Apps::new(
                 config.apps.clone(),
                 public_url(),
@@ -109,22 +111,23 @@ impl Stack {
             .unwrap(),
             undo: UndoStore::default(),
             tests: RecentTests::default(),
-            kube_auth_metrics: KubeAuthMetrics::new(Some(metrics_url(&env))).unwrap(),
+            kube_auth_metrics: KubeAuthMetrics::new(Some(metrics_url(&env)), Clock::system())
+                .unwrap(),
             docs_url: None,
             budgets: SessionBudgets::new(StreamLimits::default()),
-            watches: SharedWatches::default(),
-            arrangements: Arrangements::default(),
+            watches: SharedWatches::new(Clock::system()),
+            arrangements: Arrangements::new(Clock::system()),
             details: Details::default(),
             programs: Programs::default(),
             enrolment: None,
             magnum: None,
-            prometheus: prometheus
-                .as_ref()
-                .map(|section| Prometheus::new(section, &config.clusters).unwrap()),
+            prometheus: prometheus.as_ref().map(|section| {
+                Prometheus::new(section, &config.clusters, Clock::system()).unwrap()
+            }),
             public_url: public_url(),
             support_contact: "the platform team".to_owned(),
             role_names: role_names(&env),
-            keystone: Some(keystone::Client::new(&config.keystone).unwrap()),
+            keystone: Some(keystone::Client::new(&config.keystone, Clock::system()).unwrap()),
         };
         Self {
             verifier: Verifier::for_key(&signing),
@@ -252,6 +255,7 @@ impl Stack {
             self.verifier.clone(),
             vec![self.panel_key.clone()],
             &public_url(),
+            Clock::system(),
         )
         .admit(headers)
         .expect("the caller is admitted")
@@ -353,6 +357,7 @@ impl Stack {
             kube_auth_metrics_url: Some(metrics_url(&self.env)),
             enrolment: None,
             magnum: None,
+            clock: Clock::system(),
         })
         .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -8,6 +8,7 @@ use k8s_openapi::api::{
     rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding},
 };
 use kube::{Api, ResourceExt as _, api::Patch};
+use portico_clock::Clock;
 use portico_cluster_sync::reconcile::Pruning;
 use portico_cluster_sync::sync::{Options, Outcome, Sync, SyncConfig, SyncError};
 use portico_domain::cluster::ClusterRecord;
@@ -135,7 +136,7 @@ impl Own {
             ..ServiceAccountConfig::default()
         });
         let password = user.password.clone();
-        let client = Client::new(&config).unwrap();
+        let client = Client::new(&config, Clock::system()).unwrap();
         let account = ServiceAccount::new(&config, client, move |_| Ok(password.clone()));
         let record: ClusterRecord = serde_json::from_value(json!({
             "id": Uuid::new_v4(), "name": "sync", "owner_project": self.project,

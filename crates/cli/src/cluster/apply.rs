@@ -77,7 +77,7 @@ pub async fn apply(
         None => Vec::new(),
     };
     shrinking::warn(&placed, console);
-    if args.dry_run {
+    if args.dry_run.is_on() {
         if plan.can_be_applied() && existing.is_none() {
             review::ensure_permitted(&review::read(connection, document).await?)?;
         }

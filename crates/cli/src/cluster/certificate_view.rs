@@ -36,13 +36,13 @@ pub fn text(view: &CertificateView) -> String {
 ///
 /// # Errors
 /// [`ClusterError::Usage`] if it has none, or one that cannot be read.
-pub fn view(pem: &str) -> Result<CertificateView, ClusterError> {
+pub fn view(pem: &str, now: Timestamp) -> Result<CertificateView, ClusterError> {
     let certificate =
         Certificate::read(pem).map_err(|error| ClusterError::Usage(error.to_string()))?;
     Ok(CertificateView {
         not_before: Timestamp::from_second(certificate.not_before).ok(),
         not_after: Timestamp::from_second(certificate.not_after).ok(),
-        days_left: certificate.days_left(Timestamp::now().as_second()),
+        days_left: certificate.days_left(now.as_second()),
         subject: certificate.subject,
         issuer: certificate.issuer,
         fingerprint: certificate.fingerprint,
@@ -59,10 +59,10 @@ pub struct AuthorityRow {
 
 impl AuthorityRow {
     /// Returns the row of an authority with this certificate in PEM.
-    pub fn new(authority: &'static str, pem: Option<&str>) -> Self {
+    pub fn new(authority: &'static str, pem: Option<&str>, now: Timestamp) -> Self {
         Self {
             authority,
-            certificate: pem.and_then(|pem| view(pem).ok()),
+            certificate: pem.and_then(|pem| view(pem, now).ok()),
         }
     }
 }

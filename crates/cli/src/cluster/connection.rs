@@ -3,6 +3,7 @@ use super::error::ClusterError;
 use super::gateway_session::{GatewayChoice, GatewaySession};
 use crate::direct::{CloudAccess, CloudChoice, cloud_access};
 use crate::profile;
+use portico_clock::Clock;
 use portico_cluster_operations::{Clients, Drivers};
 use portico_lifecycle::driver::Cloud;
 use portico_lifecycle::model::Cluster;
@@ -16,6 +17,7 @@ pub struct Connection {
     pub cloud: String,
     pub token: ScopedToken,
     pub clients: Clients,
+    pub clock: Clock,
     /// `None`: the cloud is called directly, and is not pinned.
     gateway: Option<Url>,
     source: Source,
@@ -39,8 +41,13 @@ impl Connection {
     ///
     /// # Errors
     /// As [`cloud_access`].
-    pub async fn open(choice: CloudChoice, drivers: Drivers) -> Result<Self, ClusterError> {
-        let mut connection = Self::of(cloud_access(&choice).await?, drivers);
+    pub async fn open(
+        choice: CloudChoice,
+        drivers: Drivers,
+        clock: &Clock,
+    ) -> Result<Self, ClusterError> {
+        let access = cloud_access(&choice, clock).await?;
+        let mut connection = Self::of(access, drivers, clock);
         connection.source = Source::Keystone(choice);
         Ok(connection)
     }
@@ -52,17 +59,19 @@ impl Connection {
     pub async fn through_gateway(
         wanted: GatewayChoice,
         drivers: Drivers,
+        clock: &Clock,
     ) -> Result<Self, ClusterError> {
-        let (session, access) = GatewaySession::open(wanted).await?;
-        let mut connection = Self::of(access, drivers);
+        let (session, access) = GatewaySession::open(wanted, clock).await?;
+        let mut connection = Self::of(access, drivers, clock);
         connection.source = Source::Gateway(Box::new(session));
         Ok(connection)
     }
 
     /// Uses a token that cannot be renewed.
-    pub fn of(access: CloudAccess, drivers: Drivers) -> Self {
+    pub fn of(access: CloudAccess, drivers: Drivers, clock: &Clock) -> Self {
         Self {
             clients: Clients::new(&access.rest, drivers),
+            clock: clock.clone(),
             cloud: access.cloud,
             token: access.token,
             gateway: access.gateway,
@@ -80,7 +89,9 @@ impl Connection {
     pub async fn renew(&mut self) -> Result<bool, ClusterError> {
         match &mut self.source {
             Source::Given => return Ok(false),
-            Source::Keystone(choice) => self.token = cloud_access(choice).await?.token,
+            Source::Keystone(choice) => {
+                self.token = cloud_access(choice, &self.clock).await?.token;
+            }
             Source::Gateway(session) => self.token.token = session.replace_token().await?,
         }
         Ok(true)

@@ -12,7 +12,6 @@ use super::review;
 use super::running::PorticoView;
 use super::specification::Specification;
 use super::views::{ClusterView, print_list};
-use jiff::Timestamp;
 use portico_lifecycle::progress::Followed;
 use portico_lifecycle::review::Review;
 use portico_lifecycle::spec::DEFAULT_CREATE_TIMEOUT_MINUTES;
@@ -35,7 +34,7 @@ pub async fn create(
     }
     protection::ensure_supported(connection, &specification.document)?;
     let review = review::read(connection, &specification.document).await?;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         review::print(&review, console, args.shared.output)?;
         return review::ensure_permitted(&review);
     }
@@ -126,7 +125,11 @@ async fn finish(
             ),
         });
     }
-    let portico = PorticoView::new(&connection.model(&created, None), None);
+    let portico = PorticoView::new(
+        &connection.model(&created, None),
+        None,
+        connection.clock.now(),
+    );
     let view = ClusterView::new(&created, portico);
     print_list(console, args.shared.output, &[view], |row| {
         (&row.name, &row.uuid)
@@ -167,7 +170,7 @@ pub async fn wait(
         followed: Followed::Creation {
             timeout_minutes: timeout_minutes.unwrap_or(DEFAULT_CREATE_TIMEOUT_MINUTES),
         },
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout,
         has_json_lines: false,
     };

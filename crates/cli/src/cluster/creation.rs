@@ -181,11 +181,11 @@ impl CreationEnvironment for Run<'_> {
     type Error = ClusterError;
 
     fn now(&self) -> Timestamp {
-        Timestamp::now()
+        self.connection.clock.now()
     }
 
     async fn sleep_until(&mut self, at: Timestamp) {
-        let pause = at.duration_since(Timestamp::now());
+        let pause = at.duration_since(self.now());
         tokio::time::sleep(Duration::try_from(pause).unwrap_or_default()).await;
     }
 

@@ -97,11 +97,14 @@ pub async fn describe(
         not_checked.push(format!("Kubernetes was not asked: {cause}."));
         Vec::new()
     });
-    let report = running::report(&cluster, Some(&target.groups), found.create_timeout);
+    let now = connection.clock.now();
+    let report = running::report(&cluster, Some(&target.groups), found.create_timeout, now);
     let steps = report.iter().flat_map(|report| &report.steps);
-    let portico = PorticoView::new(&cluster, Some(&target.groups));
+    let portico = PorticoView::new(&cluster, Some(&target.groups), now);
     let views = nodes.items.iter();
-    let views = views.map(|node| NodeView::new(node, &kubelets)).collect();
+    let views = views
+        .map(|node| NodeView::new(node, &kubelets, now))
+        .collect();
     let (node_groups, other_nodes) = grouped(&groups, views);
     let description = Description {
         cluster: ClusterView::new(&found, portico),

@@ -274,3 +274,6 @@ fn class(exit: u8) -> &'static str {
         _ => "negative",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -235,7 +235,7 @@ pub async fn events(
     let cluster = cluster(connection, &args.cluster).await?;
     let since = args.since.map(|since| {
         let since = SignedDuration::try_from(since).unwrap_or(SignedDuration::MAX);
-        let now = Timestamp::now();
+        let now = connection.clock.now();
         now.checked_sub(since).unwrap_or(Timestamp::UNIX_EPOCH)
     });
     let mut last = None;

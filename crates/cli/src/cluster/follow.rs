@@ -17,6 +17,7 @@ use portico_openstack::rest::{self, ErrorKind};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// An operation to follow.
@@ -53,24 +54,26 @@ pub async fn follow(
         following.since,
     );
     let mut printer = Printer::new(following.has_json_lines);
-    let began = Timestamp::now();
+    let clock = connection.clock.clone();
+    let began = Instant::now();
     let mut seen = Seen::default();
     let mut nodes = FollowedNodes::new(following.uuid, &following.followed, following.versions);
     loop {
         if look(connection, console, &following, &mut seen).await? {
             nodes.look(connection).await;
             progress.observe(&Snapshot {
-                at: Timestamp::now(),
+                at: clock.now(),
                 cluster: seen.cluster.as_ref(),
                 groups: seen.groups.as_deref(),
                 is_api_ready: nodes.is_api_ready(),
                 nodes: nodes.counts(seen.wanted_nodes()),
             });
         }
-        let now = Timestamp::now();
+        let now = clock.now();
         let report = progress.report(now, &Typical::new());
-        printer.show(console, &report)?;
-        nodes.show(console, &elapsed(report.elapsed), following.has_json_lines)?;
+        printer.show(console, &report, now)?;
+        let time = elapsed(report.elapsed);
+        nodes.show(console, &time, now, following.has_json_lines)?;
         match &report.outcome {
             Outcome::Succeeded => {
                 // what follows needs a token as well, and this one may be about to end; without another
@@ -92,7 +95,7 @@ pub async fn follow(
             Outcome::Disappeared => return Err(ClusterError::Disappeared(following.name)),
             Outcome::Running | Outcome::Blocked(_) | Outcome::Unconfirmed(_) => {}
         }
-        let left = following.timeout.checked_sub(waited(now, began));
+        let left = following.timeout.checked_sub(began.elapsed());
         let Some(left) = left.filter(|left| !left.is_zero()) else {
             let stalled = report.stalled.map(|text| format!(": {text}"));
             return Err(ClusterError::TimedOut {
@@ -108,10 +111,6 @@ pub async fn follow(
             _ = tokio::signal::ctrl_c() => return Err(ClusterError::Interrupted { uuid }),
         }
     }
-}
-
-fn waited(now: Timestamp, began: Timestamp) -> Duration {
-    Duration::try_from(now.duration_since(began)).unwrap_or_default()
 }
 
 /// What the last looks found.
@@ -219,7 +218,12 @@ impl Printer {
         }
     }
 
-    fn show(&mut self, console: &mut Console, report: &ProgressReport) -> Result<(), ClusterError> {
+    fn show(
+        &mut self,
+        console: &mut Console,
+        report: &ProgressReport,
+        at: Timestamp,
+    ) -> Result<(), ClusterError> {
         for step in &report.steps {
             let state = state(&step.state);
             let title = step.name.title();
@@ -229,7 +233,7 @@ impl Printer {
                 continue;
             }
             if self.has_json_lines {
-                console.print(&json_line(report, step, &title))?;
+                console.print(&json_line(report, step, &title, at))?;
             } else {
                 console.say(line(report, step, &title));
             }
@@ -272,9 +276,9 @@ fn line(report: &ProgressReport, step: &StepReport, title: &str) -> String {
     )
 }
 
-fn json_line(report: &ProgressReport, step: &StepReport, title: &str) -> String {
+fn json_line(report: &ProgressReport, step: &StepReport, title: &str, at: Timestamp) -> String {
     let object = json!({
-        "time": Timestamp::now(),
+        "time": at,
         "step": title,
         "state": state(&step.state),
         "reason": step.reason,

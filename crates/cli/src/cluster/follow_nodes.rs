@@ -10,7 +10,8 @@ use portico_lifecycle::status::Operation;
 use portico_lifecycle::version::VersionChange;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// How long nodes are not read again.
@@ -122,7 +123,8 @@ impl FollowedNodes {
         survey.counts(wanted, self.versions)
     }
 
-    /// Prints what has changed since the last look; `elapsed` is the time of the operation in words.
+    /// Prints what has changed since the last look; `elapsed` is the time of the operation in words, and
+    /// `at` the time of the look.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -130,6 +132,7 @@ impl FollowedNodes {
         &mut self,
         console: &mut Console,
         elapsed: &str,
+        at: Timestamp,
         has_json_lines: bool,
     ) -> Result<(), ClusterError> {
         let to = self.versions.map(|versions| versions.to);
@@ -141,7 +144,7 @@ impl FollowedNodes {
         };
         for line in lines {
             if has_json_lines {
-                console.print(&line.json())?;
+                console.print(&line.json(at))?;
             } else {
                 console.say(format!("{elapsed:>6}  {}", line.text()));
             }
@@ -172,12 +175,12 @@ impl Line {
         )
     }
 
-    fn json(&self) -> String {
+    fn json(&self, at: Timestamp) -> String {
         let node = self.node.as_ref().map(|node| {
             json!({"name": node.name, "version": node.version, "is_ready": node.is_ready,
                    "is_cordoned": node.is_cordoned, "waits_for": node.waits_for})
         });
-        let object = json!({"time": Timestamp::now(), "step": self.step, "state": self.state,
+        let object = json!({"time": at, "step": self.step, "state": self.state,
                             "reason": self.reason, "percent": null, "node": node});
         format!("{object}\n")
     }
@@ -319,7 +322,9 @@ mod tests {
             reason: waiting.waiting(),
             node: Some(waiting),
         };
-        let json: serde_json::Value = serde_json::from_str(&line.json()).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&line.json(Timestamp::UNIX_EPOCH)).unwrap();
+        assert_eq!(json["time"], "1970-01-01T00:00:00Z");
         assert_eq!(json["step"], "Node shop-1");
         assert_eq!(json["node"]["waits_for"][0], "shop/web");
         assert_eq!(json["node"]["version"], "v1.33.0");

@@ -5,6 +5,7 @@ use crate::direct::CloudAccess;
 use crate::error::CommandError;
 use crate::profile::{self, Profile};
 use crate::session::Session;
+use portico_clock::Clock;
 use portico_domain::identity::Project;
 use portico_domain::panel::lifecycle::{DeleteProtection, EnrolmentOutcome, RemovedRecord};
 use portico_openstack::keystone::{Catalog, CatalogEndpoint};
@@ -50,11 +51,14 @@ impl GatewaySession {
     /// # Errors
     /// If this machine has no session, or the gateway has ended it or does not respond;
     /// [`ClusterError::Usage`] if the project is not one of the session, or one has to be named.
-    pub async fn open(wanted: GatewayChoice) -> Result<(Self, CloudAccess), ClusterError> {
+    pub async fn open(
+        wanted: GatewayChoice,
+        clock: &Clock,
+    ) -> Result<(Self, CloudAccess), ClusterError> {
         let profile = Profile::choose(wanted.gateway.as_deref())?;
         let gateway = profile.gateway.clone();
         let authority = profile.ca.clone();
-        let mut session = Session::new(profile)?;
+        let mut session = Session::new(profile, clock)?;
         let project = project(session.whoami().await?.projects, wanted.project.as_deref())?;
         let token = ScopedToken {
             token: session.access_token(TOKEN_AHEAD_SECONDS).await?,

@@ -64,7 +64,7 @@ pub async fn health(
         api: probe::probe(connection, &cluster).await,
     };
     print_object(console, args.shared.output, &view, &cluster.name, || {
-        Ok(text(&cluster, &view, Timestamp::now()))
+        Ok(text(&cluster, &view, connection.clock.now()))
     })?;
     let is_unhealthy = cluster.health_status == Some(HealthStatus::Unhealthy);
     let is_bad = |api: &ProbeView| !api.is_reachable || api.is_ready == Some(false);

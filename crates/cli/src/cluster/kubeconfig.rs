@@ -127,9 +127,15 @@ async fn without_secret(
     // a pinned cloud has its own gateway
     let gateway = connection.gateway().filter(|_| cloud.is_none());
     let gateway = gateway.map(profile::display);
-    let added =
-        crate::kubeconfig::add(cluster, cloud, gateway, args.out.clone(), args.stdout).await;
-    added.map_err(|error| match error {
+    let added = crate::kubeconfig::add(
+        cluster,
+        cloud,
+        gateway,
+        args.out.clone(),
+        args.stdout,
+        &connection.clock,
+    );
+    added.await.map_err(|error| match error {
         CommandError::NoProfile => no_session(&args.cluster),
         CommandError::UnknownCluster { .. } => ClusterError::Blocked {
             exit: exit_code::NOT_FOUND,
@@ -182,7 +188,7 @@ async fn with_certificate(
     let request = request(&key).map_err(|error| of_key(&error))?;
     let signed = magnum.sign_certificate(token, cluster.uuid, &request, Authority::Kubernetes);
     let signed = signed.await.map_err(of_owner)?;
-    let certificate = view(&signed)?;
+    let certificate = view(&signed, connection.clock.now())?;
     let document = document(&Parts {
         name: &cluster.name,
         server,

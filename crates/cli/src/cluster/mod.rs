@@ -65,16 +65,21 @@ use console::Console;
 use creation::Attempts;
 use error::ClusterError;
 use gateway_session::GatewayChoice;
+use portico_clock::Clock;
 use specification::Specification;
 
 /// Runs `portico cluster`, and returns the exit code of the program.
-pub async fn cluster(args: &ClusterArgs) -> u8 {
+pub async fn cluster(args: &ClusterArgs, clock: &Clock) -> u8 {
     let mut console = Console::of_process();
-    let result = run(&args.command, &mut console).await;
+    let result = run(&args.command, &mut console, clock).await;
     finish(&mut console, args.command.shared().output, result)
 }
 
-async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, ClusterError> {
+async fn run(
+    command: &ClusterCommand,
+    console: &mut Console,
+    clock: &Clock,
+) -> Result<u8, ClusterError> {
     // it is about Portico's own types: there is no cloud to sign in to
     if let ClusterCommand::Schema(_) = command {
         schema::schema(console)?;
@@ -88,7 +93,7 @@ async fn run(command: &ClusterCommand, console: &mut Console) -> Result<u8, Clus
         (None, ClusterCommand::Preconfigure(args)) => args.choice()?,
         (None, _) => choice(shared),
     };
-    let mut connection = open(command, choice, specification.as_ref(), console).await?;
+    let mut connection = open(command, choice, specification.as_ref(), console, clock).await?;
     let attempts = Attempts::of_user()?;
     let specification = specification.as_ref();
     dispatch(command, &mut connection, console, specification, &attempts).await
@@ -111,6 +116,7 @@ async fn open(
     choice: CloudChoice,
     specification: Option<&Specification>,
     console: &mut Console,
+    clock: &Clock,
 ) -> Result<Connection, ClusterError> {
     let shared = command.shared();
     let is_direct = match &shared.gateway {
@@ -125,7 +131,7 @@ async fn open(
             project: choice.project,
             reason: command.reason().or_else(of_file).map(str::to_owned),
         };
-        return Connection::through_gateway(wanted, shared.drivers()).await;
+        return Connection::through_gateway(wanted, shared.drivers(), clock).await;
     }
     if matches!(command, ClusterCommand::Events(_)) {
         return Err(ClusterError::NoJournal);
@@ -137,7 +143,7 @@ async fn open(
                 .to_owned(),
         ));
     }
-    let connection = Connection::open(choice, shared.drivers()).await?;
+    let connection = Connection::open(choice, shared.drivers(), clock).await?;
     // with JSON, standard error has one object or nothing
     if shared.output != ClusterOutput::Json {
         console.say("Using Magnum directly; changes are not in Portico's journal.");

@@ -9,7 +9,6 @@ use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
 use super::steps;
-use jiff::Timestamp;
 use portico_cluster_operations::target;
 use portico_lifecycle::capabilities::{Feature, capability};
 use portico_lifecycle::model::NodeGroup;
@@ -49,7 +48,7 @@ impl Target {
     ) -> Result<Self, ClusterError> {
         let target = Self::read_named(connection, wanted).await?;
         let status = &target.cluster.status;
-        let is_waiting = args.waiting.is_wanted(false) && !args.dry_run;
+        let is_waiting = args.waiting.is_wanted(false) && !args.dry_run.is_on();
         if !is_waiting || !status.is_in_progress() || status.is_deletion() {
             return Ok(target);
         }
@@ -162,7 +161,7 @@ pub fn confirm(
     let name = &target.cluster.name;
     apply::print(console, args.shared.output, name, plan)?;
     apply::ensure_applicable(plan, "the change cannot be made")?;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(Some(apply::difference(plan)));
     }
@@ -256,7 +255,7 @@ async fn settle(
         family: target.cluster.driver.family,
         followed,
         versions: None,
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout,
         has_json_lines: false,
     };

@@ -3,11 +3,13 @@
 use super::connection::Connection;
 use super::kubernetes::{self, ApiError};
 use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_openstack::magnum::{Authority, Cluster};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, StatusCode};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use url::Url;
 
 /// Maximum time for an answer of the API server.
@@ -42,7 +44,7 @@ struct Answer {
 pub async fn probe(connection: &Connection, cluster: &Cluster) -> Option<ProbeView> {
     let address = cluster.api_address.clone()?;
     let authority = authority(connection, cluster).await;
-    Some(at_address(address, authority.as_deref()).await)
+    Some(at_address(address, authority.as_deref(), &connection.clock).await)
 }
 
 /// Returns the authority of a cluster in PEM: Magnum's, or the one that a gateway states. `None`: this user
@@ -58,7 +60,7 @@ async fn authority(connection: &Connection, cluster: &Cluster) -> Option<String>
     access.authority
 }
 
-async fn at_address(address: String, authority: Option<&str>) -> ProbeView {
+async fn at_address(address: String, authority: Option<&str>, clock: &Clock) -> ProbeView {
     let began = Instant::now();
     let result = match authority {
         Some(pem) => ask(&address, pem).await,
@@ -84,7 +86,7 @@ async fn at_address(address: String, authority: Option<&str>) -> ProbeView {
         is_reachable,
         is_ready: answer.is_ready,
         milliseconds,
-        at: Timestamp::now(),
+        at: clock.now(),
         cause: answer.cause,
         note: answer.note,
     }
@@ -204,8 +206,9 @@ mod tests {
                 drop(accepted);
             }
         });
-        let checked = at_address(address.clone(), Some(&authority())).await;
-        let unchecked = at_address(address, None).await;
+        let clock = Clock::system();
+        let checked = at_address(address.clone(), Some(&authority()), &clock).await;
+        let unchecked = at_address(address, None, &clock).await;
         assert!(!checked.is_reachable, "{checked:?}");
         assert!(checked.cause.is_some(), "{checked:?}");
         // without the authority, more cannot be said
@@ -216,7 +219,7 @@ mod tests {
     #[tokio::test]
     async fn an_address_that_cannot_be_read_is_named() {
         for address in ["192.0.2.1:6443", "https://"] {
-            let view = at_address(address.to_owned(), None).await;
+            let view = at_address(address.to_owned(), None, &Clock::system()).await;
             assert!(!view.is_reachable);
             let cause = view.cause.unwrap();
             assert!(cause.contains(address), "{cause}");

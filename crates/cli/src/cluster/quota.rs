@@ -1,12 +1,12 @@
 //! `portico cluster quota` and `stats`.
-use super::arguments::{ClusterOutput, SharedArgs, dry_run};
+use super::arguments::{ClusterOutput, DryRunArgs, SharedArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
 use super::views::{print_list, print_object};
 use crate::output::TableRow;
-use clap::{ArgAction, Args};
+use clap::Args;
 use portico_cluster_operations::usages::usages;
 use portico_lifecycle::quota::{Limit, Resource, Usage};
 use portico_openstack::magnum::Quota;
@@ -16,10 +16,15 @@ use serde_json::json;
 
 /// Show what the project uses of its quotas, or set its quota of clusters
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_arg("dry_run", |dry_run| dry_run.help(
+        "With --set: show the quota now and then; send nothing. Exit code 1: it would change something"
+    )),
+    after_help = "\
 Examples:
   portico cluster quota
-  portico cluster quota --set 10 --of shop     # for administrators of the cloud")]
+  portico cluster quota --set 10 --of shop     # for administrators of the cloud"
+)]
 pub struct QuotaArgs {
     /// Set the maximum number of clusters (administrators of the cloud only)
     #[arg(long, value_name = "NUMBER")]
@@ -27,19 +32,8 @@ pub struct QuotaArgs {
     /// The ID of the project to set it for. Default: the project of the token
     #[arg(long = "of", value_name = "PROJECT-ID", requires = "set")]
     pub project_id: Option<String>,
-    /// With --set: show the quota now and then; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -78,7 +72,7 @@ pub async fn quota(
     if let Some(limit) = args.set {
         let own = connection.token.project_id.clone();
         let project = args.project_id.clone().unwrap_or(own);
-        if args.dry_run {
+        if args.dry_run.is_on() {
             return not_set(connection, console, args, &project, limit).await;
         }
         let quota = set(connection, &project, limit).await?;

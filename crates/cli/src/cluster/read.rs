@@ -7,7 +7,6 @@ use super::follow::{Following, follow};
 use super::running::PorticoView;
 use super::views::{ClusterView, GroupView, TemplateView, print_list, print_object};
 use crate::output::{self, OutputFormat};
-use jiff::Timestamp;
 use portico_cluster_operations::{explanation, health, mapping};
 use portico_lifecycle::model::Cluster;
 use portico_lifecycle::progress::Followed;
@@ -30,9 +29,10 @@ pub async fn list(
         .clusters(&connection.token)
         .await?;
     warn_of_cut(console, listing.cut);
+    let now = connection.clock.now();
     let row = |found| {
         let model = connection.model(found, None);
-        ClusterView::new(found, PorticoView::new(&model, None))
+        ClusterView::new(found, PorticoView::new(&model, None, now))
     };
     let rows: Vec<_> = listing.items.iter().map(row).collect();
     print_list(console, format, &rows, |row| (&row.name, &row.uuid))
@@ -101,8 +101,9 @@ pub async fn show(
     let template = connection.template_of(&cluster).await.unwrap_or_default();
     let model = connection.model(&cluster, template.as_ref());
     let parts: Vec<_> = groups.iter().map(mapping::detailed_group).collect();
+    let portico = PorticoView::new(&model, Some(&parts), connection.clock.now());
     let details = Details {
-        cluster: ClusterView::new(&cluster, PorticoView::new(&model, Some(&parts))),
+        cluster: ClusterView::new(&cluster, portico),
         keypair: cluster.keypair.clone(),
         flavor_id: cluster.flavor_id.clone(),
         master_flavor_id: cluster.master_flavor_id.clone(),
@@ -190,7 +191,7 @@ pub async fn watch(
         ));
         return Ok(());
     };
-    let now = Timestamp::now();
+    let now = connection.clock.now();
     let since = match followed {
         Followed::Creation { .. } => cluster.created_at.unwrap_or(now).min(now),
         _ => now,

@@ -20,8 +20,8 @@ pub struct PorticoView {
 
 impl PorticoView {
     /// Returns the view of a cluster. Without its node groups, the step is less exact.
-    pub fn new(cluster: &Cluster, groups: Option<&[NodeGroup]>) -> Self {
-        let report = report(cluster, groups, None);
+    pub fn new(cluster: &Cluster, groups: Option<&[NodeGroup]>, now: Timestamp) -> Self {
+        let report = report(cluster, groups, None, now);
         let step = report.as_ref().and_then(current);
         let blocked_reason = match report.map(|report| report.outcome) {
             Some(Outcome::Blocked(text)) => Some(text),
@@ -40,9 +40,9 @@ pub fn report(
     cluster: &Cluster,
     groups: Option<&[NodeGroup]>,
     create_timeout: Option<u32>,
+    now: Timestamp,
 ) -> Option<ProgressReport> {
     let followed = Followed::running(cluster, create_timeout)?;
-    let now = Timestamp::now();
     // Magnum does not report when a change began
     let since = match followed {
         Followed::Creation { .. } => cluster.created_at.unwrap_or(now).min(now),
@@ -107,6 +107,8 @@ fn phase(status: &Status) -> &'static str {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
     fn cluster(status: &str, reason: Option<&str>) -> Cluster {
         let uuid = "900e3758-8071-430e-a8cf-5c48f428dc0e".to_owned();
         Cluster {
@@ -117,7 +119,7 @@ mod tests {
     }
 
     fn view(status: &str) -> PorticoView {
-        PorticoView::new(&cluster(status, None), None)
+        PorticoView::new(&cluster(status, None), None, NOW)
     }
 
     #[test]
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn a_quota_that_is_full_is_the_reason_why_a_creation_does_not_continue() {
         let reason = Some("Quota exceeded for cores: Requested 4, but already used 8 of 10 cores");
-        let view = PorticoView::new(&cluster("CREATE_IN_PROGRESS", reason), None);
+        let view = PorticoView::new(&cluster("CREATE_IN_PROGRESS", reason), None, NOW);
         assert!(view.blocked_reason.is_some(), "{view:?}");
     }
 }

@@ -3,7 +3,6 @@ use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
 use super::follow::{Following, follow};
-use jiff::Timestamp;
 use portico_cluster_operations::{steps, upgrades};
 use portico_lifecycle::plan::{Action, version_change};
 use portico_lifecycle::progress::Followed;
@@ -55,7 +54,7 @@ pub async fn send(
         family: cluster.driver.family,
         followed,
         versions,
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout,
         has_json_lines: false,
     })

@@ -126,7 +126,7 @@ pub async fn upgrade(
         ..Plan::default()
     };
     let checks = check(connection, &target, template, &choice).await?;
-    if args.plan || !args.approve || args.change.dry_run {
+    if args.plan || !args.approve || args.change.dry_run.is_on() {
         print_checks(
             console,
             args.change.shared.output,

@@ -11,7 +11,8 @@ use portico_lifecycle::progress::poll_interval;
 use portico_openstack::magnum::{Cluster, HealthStatus};
 use portico_openstack::rest::ErrorKind;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Wait until a condition holds

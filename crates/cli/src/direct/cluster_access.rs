@@ -8,6 +8,7 @@ use crate::direct_error::DirectError;
 use crate::error::CommandError;
 use crate::terminal::is_interactive;
 use crate::token_cache::Cached;
+use portico_clock::Clock;
 use portico_domain::identity::User;
 use uuid::Uuid;
 
@@ -28,6 +29,7 @@ pub struct PinnedAccess {
 pub async fn pinned_access(
     choice: &CloudChoice,
     cluster: Uuid,
+    clock: &Clock,
 ) -> Result<Option<PinnedAccess>, CommandError> {
     let variables = settings::variables();
     let of_environment = || settings::cloud_of_environment(&variables);
@@ -46,8 +48,8 @@ pub async fn pinned_access(
     }
     let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
     let client = sign_in.client().clone();
-    let session = KeystoneSession::new(sign_in)?;
-    let token = super::seal(&pin, pinned, &settings, &session).await?;
+    let session = KeystoneSession::new(sign_in, clock)?;
+    let token = super::seal(&pin, pinned, &settings, &session, clock).await?;
     let own = session.token().await?;
     let details = client.validate(&own.token).await;
     let details = details.map_err(|source| DirectError::Keystone {

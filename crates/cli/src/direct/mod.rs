@@ -26,8 +26,8 @@ use super::{
     terminal::{is_interactive, say},
     token_cache::{Cached, TokenCache},
 };
-use jiff::Timestamp;
 use portico_assertion::cluster_token;
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{Client, IssuedToken};
 use session::KeystoneSession;
@@ -79,6 +79,7 @@ pub async fn credential(
     cloud: &str,
     cluster: Uuid,
     asked: &ExecInfo,
+    clock: &Clock,
 ) -> Result<Cached, CommandError> {
     let pin = Pin::load(cloud)?;
     let pinned = pin.cluster(cluster)?;
@@ -89,28 +90,28 @@ pub async fn credential(
     parts.extend(sign_in.parts());
     parts.push(cluster.to_string());
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    let session = KeystoneSession::new(sign_in)?;
-    let cache = TokenCache::open(&parts)?;
+    let session = KeystoneSession::new(sign_in, clock)?;
+    let cache = TokenCache::open(&parts, clock)?;
     let holder = TokenHolder::parent().filter(|_| asked.from_kubectl);
     let holders = cache.beside("holders").map(TokenHolders::read);
     let (Some(holder), Some(mut holders)) = (holder, holders) else {
         return cache
-            .get(async || seal(&pin, pinned, &settings, &session).await)
+            .get(async || seal(&pin, pinned, &settings, &session, clock).await)
             .await;
     };
     if let Some(known) = cache.known()?
-        && holders.was_refused(&holder, &known)
+        && holders.was_refused(&holder, &known, clock.now())
     {
         // one request to Keystone and the gateway, no sign-in: was it the token, or the cluster?
         let key = pin.sealing_key(pinned).await?;
         if session.is_still_valid().await? && key.kid() == pinned.sealing_key.kid {
-            holders.confirmed();
+            holders.confirmed(clock.now());
         } else {
             cache.forget(&known)?;
         }
     }
     let token = cache
-        .get(async || seal(&pin, pinned, &settings, &session).await)
+        .get(async || seal(&pin, pinned, &settings, &session, clock).await)
         .await?;
     holders.add(holder, &token);
     Ok(token)
@@ -146,6 +147,7 @@ async fn seal(
     cluster: &PinnedCluster,
     settings: &Settings,
     session: &KeystoneSession<'_>,
+    clock: &Clock,
 ) -> Result<Cached, CommandError> {
     let kept = session.token().await?;
     if !cluster.projects.contains(&kept.project_id) {
@@ -158,15 +160,15 @@ async fn seal(
         .into());
     }
     let key = pin.sealing_key(cluster).await?;
-    let now = Timestamp::now();
+    let now = clock.now();
     let sealed = cluster_token::seal(&key, cluster.id, &kept.token, kept.expires_at, now)
         .map_err(DirectError::from)?;
-    Ok(Cached::new(sealed.token, sealed.expires_at))
+    Ok(Cached::new(sealed.token, sealed.expires_at, now))
 }
 
 /// `portico login --cloud`: signs in at Keystone and pins Keystone, the gateway and the clusters.
 /// The only way to change a pin.
-pub async fn login(cloud: &str, args: &LoginArgs) -> Result<(), CommandError> {
+pub async fn login(cloud: &str, args: &LoginArgs, clock: &Clock) -> Result<(), CommandError> {
     let settings = Settings::load(cloud, settings::variables())?;
     let known = Pin::find(cloud)?;
     let asked = args.url.as_deref().map(profile::gateway_url).transpose()?;
@@ -191,7 +193,7 @@ pub async fn login(cloud: &str, args: &LoginArgs) -> Result<(), CommandError> {
     let gateway = pin.gateway()?;
     gateway.ping().await?;
     let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
-    let kept = KeystoneSession::new(sign_in)?.sign_in_anew().await?;
+    let kept = KeystoneSession::new(sign_in, clock)?.sign_in_anew().await?;
     let listed = gateway.clusters_of_token(&kept.token).await?;
     pin.take_over(listed, &kept.project_id);
     pin.save()?;
@@ -259,13 +261,13 @@ fn report(pin: &Pin, project: &str) {
 
 /// `portico logout --cloud`: revokes the Keystone token of this machine. The pin stays unless
 /// `forget` is set.
-pub async fn logout(cloud: &str, forget: bool) -> Result<(), CommandError> {
+pub async fn logout(cloud: &str, forget: bool, clock: &Clock) -> Result<(), CommandError> {
     let pin = Pin::load(cloud)?;
     profile::forget_tokens()?;
     let signed_out = match Settings::load(cloud, settings::variables()) {
         Ok(settings) => {
             let sign_in = SignIn::new(&pin, &settings, false)?;
-            KeystoneSession::new(sign_in)?.sign_out().await?
+            KeystoneSession::new(sign_in, clock)?.sign_out().await?
         }
         // a cloud that is no longer described can still be forgotten
         Err(_) if forget => false,

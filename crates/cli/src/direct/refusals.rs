@@ -3,6 +3,7 @@
 use crate::direct_error::DirectError;
 use crate::{private_file, profile};
 use jiff::Timestamp;
+use portico_clock::Clock;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ const MAX_BACKOFF_SECONDS: i64 = 600;
 /// The record of the last refusal of one user's credentials.
 pub struct Refusals {
     path: PathBuf,
+    clock: Clock,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -25,10 +27,10 @@ struct Refusal {
 }
 
 impl Refusal {
-    fn of(secret: &str, count: u32) -> Self {
+    fn of(secret: &str, count: u32, now: Timestamp) -> Self {
         let salt = rand::random();
         Self {
-            at: Timestamp::now(),
+            at: now,
             count,
             salt,
             digest: digest(secret, salt),
@@ -54,8 +56,8 @@ fn digest(secret: &str, salt: u64) -> String {
 
 impl Refusals {
     /// Returns the refusals recorded in this file.
-    pub fn at(path: PathBuf) -> Self {
-        Self { path }
+    pub fn at(path: PathBuf, clock: Clock) -> Self {
+        Self { path, clock }
     }
 
     fn last(&self) -> Option<Refusal> {
@@ -68,7 +70,7 @@ impl Refusals {
         let Some(last) = self.last().filter(|last| last.is_of(secret)) else {
             return Ok(());
         };
-        match last.seconds_left(Timestamp::now()) {
+        match last.seconds_left(self.clock.now()) {
             seconds @ 1.. => Err(DirectError::RefusedBefore {
                 cloud: cloud.to_owned(),
                 seconds,
@@ -81,7 +83,8 @@ impl Refusals {
     pub fn remember(&self, secret: &str) {
         let before = self.last().filter(|last| last.is_of(secret));
         let count = before.map_or(0, |before| before.count).saturating_add(1);
-        if let Ok(text) = serde_json::to_string(&Refusal::of(secret, count)) {
+        let refusal = Refusal::of(secret, count, self.clock.now());
+        if let Ok(text) = serde_json::to_string(&refusal) {
             let _ = private_file::replace(&self.path, &text);
         }
     }
@@ -95,11 +98,15 @@ impl Refusals {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use jiff::SignedDuration;
+
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
     #[test]
     fn the_same_secret_waits_and_a_corrected_one_does_not() {
         let directory = tempfile::tempdir().unwrap();
-        let refusals = Refusals::at(directory.path().join("refused.json"));
+        let path = directory.path().join("refused.json");
+        let refusals = Refusals::at(path.clone(), Clock::from_fn(|| NOW));
         assert!(refusals.check("acme", "wrong").is_ok());
         refusals.remember("wrong");
         assert!(refusals.check("acme", "wrong").is_err());
@@ -110,6 +117,9 @@ mod tests {
                 .iter()
                 .any(|other| refusals.check("acme", other).is_ok())
         );
+        let later = NOW + SignedDuration::from_secs(INITIAL_BACKOFF_SECONDS);
+        let after_the_wait = Refusals::at(path, Clock::from_fn(move || later));
+        assert!(after_the_wait.check("acme", "wrong").is_ok());
         refusals.forget();
         assert!(refusals.check("acme", "wrong").is_ok());
     }
@@ -117,8 +127,8 @@ mod tests {
     #[test]
     fn each_refusal_makes_the_wait_longer_up_to_a_bound() {
         let left = |count| {
-            let refusal = Refusal::of("x", count);
-            refusal.seconds_left(refusal.at)
+            let refusal = Refusal::of("x", count, NOW);
+            refusal.seconds_left(NOW)
         };
         assert_eq!([left(1), left(2), left(3), left(40)], [30, 60, 120, 600]);
     }

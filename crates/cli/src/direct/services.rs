@@ -5,6 +5,7 @@ use super::settings::{self, Settings};
 use super::sign_in::SignIn;
 use crate::direct_error::DirectError;
 use crate::{error::CommandError, private_file, terminal::is_interactive};
+use portico_clock::Clock;
 use portico_domain::identity::Identity;
 use portico_openstack::rest::{RestClient, ScopedToken, ServiceOptions};
 use url::Url;
@@ -34,7 +35,10 @@ pub struct CloudAccess {
 ///
 /// # Errors
 /// If no credentials are configured, or Keystone refuses them or does not respond.
-pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandError> {
+pub async fn cloud_access(
+    choice: &CloudChoice,
+    clock: &Clock,
+) -> Result<CloudAccess, CommandError> {
     let Described {
         cloud,
         settings,
@@ -43,7 +47,7 @@ pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandEr
     } = described(choice)?;
     let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
     let client = sign_in.client().clone();
-    let cached = KeystoneSession::new(sign_in)?.token().await?;
+    let cached = KeystoneSession::new(sign_in, clock)?.token().await?;
     let token = ScopedToken::with_catalog(&client, cached.token, cached.project_id).await;
     let options = ServiceOptions {
         region: settings.get("region_name").map(str::to_owned),
@@ -66,11 +70,11 @@ pub async fn cloud_access(choice: &CloudChoice) -> Result<CloudAccess, CommandEr
 ///
 /// # Errors
 /// As [`cloud_access`].
-pub async fn identity(choice: &CloudChoice) -> Result<Identity, CommandError> {
+pub async fn identity(choice: &CloudChoice, clock: &Clock) -> Result<Identity, CommandError> {
     let described = described(choice)?;
     let sign_in = SignIn::new(&described.pin, &described.settings, is_interactive())?;
     let client = sign_in.client().clone();
-    let cached = KeystoneSession::new(sign_in)?.token().await?;
+    let cached = KeystoneSession::new(sign_in, clock)?.token().await?;
     let details = client.validate(&cached.token).await;
     let details = details.map_err(|source| DirectError::Keystone {
         keystone: described.pin.auth_url.to_string(),

@@ -10,6 +10,7 @@ use crate::{
     terminal::say,
 };
 use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_openstack::keystone::IssuedToken;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -43,17 +44,17 @@ impl CachedToken {
         })
     }
 
-    fn left(&self) -> i64 {
-        self.expires_at.as_second() - Timestamp::now().as_second()
+    fn left(&self, now: Timestamp) -> i64 {
+        self.expires_at.as_second() - now.as_second()
     }
 
-    fn usable(&self) -> bool {
-        self.left() > EXPIRY_MARGIN_SECONDS
+    fn usable(&self, now: Timestamp) -> bool {
+        self.left(now) > EXPIRY_MARGIN_SECONDS
     }
 
-    fn fresh(&self) -> bool {
+    fn fresh(&self, now: Timestamp) -> bool {
         let life = self.expires_at.as_second() - self.issued_at.as_second();
-        self.left() > RENEW_AHEAD_SECONDS.min(life / 3)
+        self.left(now) > RENEW_AHEAD_SECONDS.min(life / 3)
     }
 }
 
@@ -62,10 +63,11 @@ pub struct KeystoneSession<'a> {
     sign_in: SignIn<'a>,
     /// `None` if nothing can be written.
     path: Option<PathBuf>,
+    clock: Clock,
 }
 
 impl<'a> KeystoneSession<'a> {
-    pub fn new(sign_in: SignIn<'a>) -> Result<Self, CommandError> {
+    pub fn new(sign_in: SignIn<'a>, clock: &Clock) -> Result<Self, CommandError> {
         let directory = profile::cache_home()?.join("keystone");
         let path = match private_file::private_directory(&directory) {
             Ok(()) => {
@@ -76,12 +78,19 @@ impl<'a> KeystoneSession<'a> {
             Err(CommandError::File { .. }) => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { sign_in, path })
+        Ok(Self {
+            sign_in,
+            path,
+            clock: clock.clone(),
+        })
     }
 
     fn refusals(&self) -> Option<Refusals> {
         let path = self.path.as_deref()?;
-        Some(Refusals::at(path.with_extension("refused")))
+        Some(Refusals::at(
+            path.with_extension("refused"),
+            self.clock.clone(),
+        ))
     }
 
     fn known(&self) -> Result<Option<CachedToken>, CommandError> {
@@ -89,7 +98,7 @@ impl<'a> KeystoneSession<'a> {
             return Ok(None);
         };
         let known = private_file::read(path)?.and_then(|text| serde_json::from_str(&text).ok());
-        Ok(known.filter(CachedToken::usable))
+        Ok(known.filter(|known: &CachedToken| known.usable(self.clock.now())))
     }
 
     async fn lock(&self) -> Result<Option<private_file::Lock>, CommandError> {
@@ -106,7 +115,7 @@ impl<'a> KeystoneSession<'a> {
         if let Some(known) = self.known()? {
             match self.sign_in.client().validate(&known.token).await {
                 Err(error) if error.is_refusal() => {}
-                Ok(_) if !known.fresh() => {
+                Ok(_) if !known.fresh(self.clock.now()) => {
                     // no passcode is available and Keystone has just become unreachable: the old
                     // token is still valid
                     return Ok(self.renew().await.unwrap_or(known));

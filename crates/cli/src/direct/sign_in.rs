@@ -5,6 +5,7 @@ use super::refusals::Refusals;
 use super::settings::Settings;
 use crate::direct_error::DirectError;
 use crate::{error::CommandError, terminal};
+use portico_clock::Clock;
 use portico_domain::cluster::SERVICE_TYPE;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{
@@ -40,7 +41,7 @@ impl<'a> SignIn<'a> {
             pin,
             settings,
             method: Method::of(settings, &pin.cloud)?,
-            client: Client::for_command_line(&config, pin.auth_ca.as_deref())?,
+            client: Client::for_command_line(&config, pin.auth_ca.as_deref(), Clock::system())?,
             interactive,
         })
     }

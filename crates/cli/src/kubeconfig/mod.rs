@@ -18,6 +18,7 @@ use super::{
 use clap::{Args, Subcommand};
 use document::Document;
 use entry::{Entry, Plugin};
+use portico_clock::Clock;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -90,10 +91,10 @@ struct RemoveArgs {
 }
 
 /// Runs `portico kubeconfig`.
-pub async fn kubeconfig(args: KubeconfigArgs) -> Result<(), CommandError> {
+pub async fn kubeconfig(args: KubeconfigArgs, clock: &Clock) -> Result<(), CommandError> {
     match args.command {
-        None => write(args.write).await,
-        Some(KubeconfigCommand::Write(args)) => write(args).await,
+        None => write(args.write, clock).await,
+        Some(KubeconfigCommand::Write(args)) => write(args, clock).await,
         Some(KubeconfigCommand::List(args)) => print(&list::list(&file::all(args.kubeconfig)?)?),
         Some(KubeconfigCommand::Remove(args)) => {
             remove::remove(&args.context, &file::all(args.file.kubeconfig)?).await
@@ -112,8 +113,9 @@ pub async fn add(
     gateway: Option<String>,
     file: Option<PathBuf>,
     is_printed: bool,
+    clock: &Clock,
 ) -> Result<(), CommandError> {
-    write(WriteArgs {
+    let args = WriteArgs {
         cluster: Some(cluster),
         gateway,
         cloud,
@@ -121,14 +123,14 @@ pub async fn add(
         namespace: None,
         kubeconfig: file,
         stdout: is_printed,
-    })
-    .await
+    };
+    write(args, clock).await
 }
 
-async fn write(args: WriteArgs) -> Result<(), CommandError> {
+async fn write(args: WriteArgs, clock: &Clock) -> Result<(), CommandError> {
     let (plugin, cluster) = match &args.cloud {
         Some(cloud) => of_cloud(cloud, args.cluster.as_deref())?,
-        None => of_gateway(args.gateway.as_deref(), args.cluster.as_deref()).await?,
+        None => of_gateway(args.gateway.as_deref(), args.cluster.as_deref(), clock).await?,
     };
     let entry = Entry {
         context: args.context.as_deref().unwrap_or(&cluster.name),
@@ -165,10 +167,11 @@ async fn write(args: WriteArgs) -> Result<(), CommandError> {
 async fn of_gateway(
     gateway: Option<&str>,
     cluster: Option<&str>,
+    clock: &Clock,
 ) -> Result<(Plugin, Cluster), CommandError> {
     let profile = Profile::choose(gateway)?;
     let gateway = profile::display(&profile.gateway);
-    let clusters = Session::new(profile)?.clusters().await?;
+    let clusters = Session::new(profile, clock)?.clusters().await?;
     let cluster = find(clusters, cluster)?;
     Ok((Plugin::Gateway(gateway), cluster))
 }

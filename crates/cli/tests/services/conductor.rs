@@ -1,9 +1,11 @@
 //! A conductor that does not run. All clusters of the stack have the same one, so nothing else runs
 //! meanwhile (`.config/nextest.toml`).
+use crate::service_proxy::{Rules, ServiceProxy};
 use crate::tenant::{Tenant, cluster, create, json};
 use portico_openstack::magnum::ConductorState;
 use portico_openstack::rest::ScopedToken;
 use portico_testkit::{TestEnv, program};
+use reqwest::Method;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -11,6 +13,9 @@ use tokio::time::{Instant, sleep};
 /// How long Magnum may take to report another state of its conductor: `service_down_time` in
 /// `scripts/services/magnum.sh`, and some seconds.
 const REPORT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long a command may take until it looks for the record of its cluster.
+const LOOK_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The stopped conductor; it starts again when this is dropped.
 struct Stopped {
@@ -37,15 +42,25 @@ fn signal(signal: &str, pid: &str) {
     assert!(sent.unwrap().success());
 }
 
+/// Returns whether Magnum was read after a change, which a command does that looks for its record.
+fn looks_for_the_record(magnum: &ServiceProxy) -> bool {
+    let received = magnum.received();
+    let mut since = received
+        .iter()
+        .skip_while(|request| request.method == Method::GET);
+    since.any(|request| request.method == Method::GET)
+}
+
 #[tokio::test]
 async fn case_59_a_request_that_no_conductor_takes_is_found_later_and_not_repeated() {
     Tenant::run(|tenant| async move {
+        let (person, magnum) = tenant.through(Rules::default()).await;
         let stopped = Stopped::new(&tenant.env);
+        // until the conductor has stopped, which Magnum reports much later
         sleep(Duration::from_millis(500)).await;
         let name = tenant.name("waits");
         let words = create(&name, &["--no-wait", "-o", "json"]);
-        let mut child = tenant
-            .person
+        let mut child = person
             .command(&program("portico").unwrap())
             .arg("cluster")
             .args(&words)
@@ -53,7 +68,11 @@ async fn case_59_a_request_that_no_conductor_takes_is_found_later_and_not_repeat
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        sleep(Duration::from_secs(5)).await;
+        let deadline = Instant::now() + LOOK_TIMEOUT;
+        while !looks_for_the_record(&magnum) {
+            assert!(Instant::now() < deadline, "{:?}", magnum.received());
+            sleep(Duration::from_millis(100)).await;
+        }
         // the API has accepted it, and there is no record; the program would look for 30 s
         assert!(child.try_wait().unwrap().is_none());
         assert!(tenant.named(&name).await.is_empty());
@@ -64,7 +83,7 @@ async fn case_59_a_request_that_no_conductor_takes_is_found_later_and_not_repeat
             .await;
         assert!(!conductors.unwrap().items.is_empty());
         drop(stopped);
-        let ran = tenant.cluster(&words).await;
+        let ran = cluster(&person, &words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let text = "An earlier run did not see the cluster";
         assert!(ran.err.contains(text), "{}", ran.err);

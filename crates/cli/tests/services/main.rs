@@ -2,7 +2,7 @@
 //! `PORTICO_TEST_ENV` names the file that says where it is. `docs/clusters/cases.md` lists the cases.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

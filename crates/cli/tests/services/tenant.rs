@@ -1,5 +1,6 @@
 //! A project of one test's own in the stack's cloud, with a member who has the program.
 use crate::service_proxy::{Rules, ServiceProxy};
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{AuthOutcome, Client, IssuedToken, Login, Scope, UserRef};
 use portico_openstack::magnum::{self, Cluster, ClusterTemplate, NewCluster, Status};
@@ -375,7 +376,7 @@ fn person(env: &TestEnv, user: &TestUser, project: &str) -> Person {
 
 async fn sign_in(env: &TestEnv, user: &TestUser, project: &str) -> (ScopedToken, Vec<String>) {
     let url = env.get("KEYSTONE_URL").unwrap().parse().unwrap();
-    let keystone = Client::new(&KeystoneConfig::new(url)).unwrap();
+    let keystone = Client::new(&KeystoneConfig::new(url), Clock::system()).unwrap();
     let login = Login::with_password(
         UserRef::Id(user.id.clone()),
         user.password.clone(),

@@ -8,6 +8,7 @@ use hmac::{Hmac, Mac as _};
 use jiff::Timestamp;
 use moka::Expiry;
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_openstack::keystone::{Error, TokenDetails};
 use rand::{Rng as _, RngCore as _};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -15,7 +16,8 @@ use sha2::Sha256;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
@@ -83,6 +85,10 @@ impl Valid {
         self.is_due() && !self.0.refreshed.swap(true, Ordering::Relaxed)
     }
 
+    fn is_expired(&self) -> bool {
+        Instant::now() >= self.0.fresh_until
+    }
+
     fn is_due(&self) -> bool {
         Instant::now() >= self.0.refresh_from && !self.0.refreshed.load(Ordering::Relaxed)
     }
@@ -98,18 +104,24 @@ fn weight(_: &TokenKey, valid: &Valid) -> u32 {
     u32::try_from(BASE_BYTES + valid.0.details.len()).unwrap_or(u32::MAX)
 }
 
+/// Removes the entries that have expired from memory, by the clock of [`Cache`].
 struct UntilStale;
 
 impl Expiry<TokenKey, Valid> for UntilStale {
-    fn expire_after_create(&self, _: &TokenKey, valid: &Valid, now: Instant) -> Option<Duration> {
-        Some(valid.0.fresh_until.saturating_duration_since(now))
+    fn expire_after_create(
+        &self,
+        _: &TokenKey,
+        valid: &Valid,
+        now: std::time::Instant,
+    ) -> Option<Duration> {
+        Some(valid.0.fresh_until.saturating_duration_since(now.into()))
     }
 
     fn expire_after_update(
         &self,
         key: &TokenKey,
         valid: &Valid,
-        now: Instant,
+        now: std::time::Instant,
         _: Option<Duration>,
     ) -> Option<Duration> {
         self.expire_after_create(key, valid, now)
@@ -130,12 +142,14 @@ pub(crate) struct Validations {
     secret: Hmac<Sha256>,
     ttl: Duration,
     valid: Cache<TokenKey, Valid>,
-    invalid: Cache<TokenKey, ()>,
+    /// With the end of each entry.
+    invalid: Cache<TokenKey, Instant>,
+    clock: Clock,
 }
 
 impl Validations {
     /// Returns an empty cache that stores a valid token for `ttl` at most.
-    pub fn new(ttl: Duration) -> Self {
+    pub fn new(ttl: Duration, clock: Clock) -> Self {
         let mut secret = Zeroizing::new([0; 64]);
         rand::rng().fill_bytes(&mut *secret);
         Self {
@@ -150,6 +164,7 @@ impl Validations {
                 .max_capacity(MAX_INVALID_TOKENS)
                 .time_to_live(INVALID_TTL.min(ttl))
                 .build(),
+            clock,
         }
     }
 
@@ -175,11 +190,22 @@ impl Validations {
 
     /// Returns a valid token's details if they need not be validated again yet.
     pub async fn fresh(&self, key: TokenKey) -> Option<TokenDetails> {
-        let valid = self.valid.get(&key).await?;
+        let valid = self.unexpired(key).await?;
         if valid.is_due() {
             return None;
         }
         valid.details().ok()
+    }
+
+    /// Returns the entry of a valid token, unless it has expired.
+    async fn unexpired(&self, key: TokenKey) -> Option<Valid> {
+        let valid = self.valid.get(&key).await?;
+        if valid.is_expired() {
+            // `Cache` has a clock of its own, and would still return it to callers of `get`
+            self.valid.invalidate(&key).await;
+            return None;
+        }
+        Some(valid)
     }
 
     /// Returns the cached result for the token, or the result of `ask`. Concurrent callers share
@@ -189,13 +215,14 @@ impl Validations {
         Ask: FnOnce() -> Asked,
         Asked: Future<Output = Result<TokenDetails, Error>> + Send + 'static,
     {
-        if self.invalid.get(&key).await.is_some() {
+        let refused_until = self.invalid.get(&key).await;
+        if refused_until.is_some_and(|until| Instant::now() < until) {
             return Known {
                 answer: Err(Error::InvalidToken),
                 cached: true,
             };
         }
-        if let Some(valid) = self.valid.get(&key).await {
+        if let Some(valid) = self.unexpired(key).await {
             if valid.wants_refresh() {
                 self.refresh(key, ask());
             }
@@ -244,7 +271,8 @@ impl Validations {
         let since = Instant::now();
         match ask.await {
             Ok(details) => {
-                let ttl = self.ttl.min(life_left(&details)).mul_f64(jitter());
+                let life_left = life_left(&details, self.clock.now());
+                let ttl = self.ttl.min(life_left).mul_f64(jitter());
                 let details = postcard::to_stdvec(&details).map_err(|_| UNPACKABLE)?;
                 Ok(Valid(Arc::new(Entry {
                     details: details.into(),
@@ -255,7 +283,8 @@ impl Validations {
             }
             Err(error) => {
                 if error == Error::InvalidToken {
-                    self.invalid.insert(key, ()).await;
+                    let until = Instant::now() + INVALID_TTL.min(self.ttl);
+                    self.invalid.insert(key, until).await;
                 }
                 Err(error)
             }
@@ -269,8 +298,8 @@ fn jitter() -> f64 {
     rand::rng().random_range(0.9..=1.0)
 }
 
-fn life_left(details: &TokenDetails) -> Duration {
-    let left = details.expires_at.duration_since(Timestamp::now());
+fn life_left(details: &TokenDetails, now: Timestamp) -> Duration {
+    let left = details.expires_at.duration_since(now);
     Duration::try_from(left).unwrap_or_default()
 }
 

@@ -6,8 +6,13 @@ use portico_openstack::keystone::token::UsedApplicationCredential;
 use std::sync::atomic::AtomicUsize;
 use tokio::sync::Barrier;
 
+const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
+fn validations(ttl: Duration) -> Validations {
+    Validations::new(ttl, Clock::from_fn(|| NOW))
+}
+
 fn details(life: Duration) -> TokenDetails {
-    let now = Timestamp::now();
     TokenDetails {
         identity: Identity {
             user: User {
@@ -22,8 +27,8 @@ fn details(life: Duration) -> TokenDetails {
             roles: Vec::new(),
         },
         scope: TokenScope::Unscoped,
-        issued_at: now,
-        expires_at: now + jiff::SignedDuration::try_from(life).unwrap(),
+        issued_at: NOW,
+        expires_at: NOW + jiff::SignedDuration::try_from(life).unwrap(),
         methods: Vec::new(),
         audit_ids: Vec::new(),
         application_credential: None,
@@ -58,7 +63,7 @@ impl Asked {
 
 #[tokio::test]
 async fn a_known_token_is_not_asked_about_again() {
-    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let (cache, asked) = (validations(LONG), Asked::default());
     let key = cache.key_of("t");
     let first = cache.get(key, || asked.answer(Ok(details(LONG)))).await;
     let second = cache.get(key, || asked.answer(Ok(details(LONG)))).await;
@@ -72,7 +77,7 @@ async fn a_known_token_is_not_asked_about_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_at_once_are_one_question() {
-    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let (cache, asked) = (validations(LONG), Asked::default());
     let key = cache.key_of("t");
     let start = Arc::new(Barrier::new(1000));
     let tasks: Vec<_> = (0..1000)
@@ -90,11 +95,11 @@ async fn a_thousand_at_once_are_one_question() {
     assert_eq!(asked.times(), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_entry_ends_with_its_token() {
-    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let (cache, asked) = (validations(LONG), Asked::default());
     let key = cache.key_of("t");
-    let life = Duration::from_millis(60);
+    let life = Duration::from_secs(6);
     cache
         .get(key, || asked.answer(Ok(details(life))))
         .await
@@ -108,10 +113,10 @@ async fn an_entry_ends_with_its_token() {
     assert_eq!(asked.times(), 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_entry_ends_with_the_time_to_live() {
-    let ttl = Duration::from_millis(60);
-    let (cache, asked) = (Validations::new(ttl), Asked::default());
+    let ttl = Duration::from_secs(6);
+    let (cache, asked) = (validations(ttl), Asked::default());
     let key = cache.key_of("t");
     for expected in [1, 2] {
         cache
@@ -124,12 +129,10 @@ async fn an_entry_ends_with_the_time_to_live() {
     }
 }
 
-/// The cache reads the real clock, which a test can only wait for.
-///
 /// Uses a token after four fifths of its time, and again when the time is over.
 async fn late_uses(answer: Result<TokenDetails, Error>) -> (Known, Known, usize) {
-    let ttl = Duration::from_millis(500);
-    let (cache, asked) = (Validations::new(ttl), Asked::default());
+    let ttl = Duration::from_secs(10);
+    let (cache, asked) = (validations(ttl), Asked::default());
     let key = cache.key_of("t");
     let first = cache.get(key, || asked.answer(Ok(details(LONG)))).await;
     assert!(!first.cached);
@@ -143,7 +146,7 @@ async fn late_uses(answer: Result<TokenDetails, Error>) -> (Known, Known, usize)
     (late, after, times)
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_in_use_is_asked_about_before_any_request_waits() {
     let (late, after, times) = late_uses(Ok(details(LONG))).await;
     assert!(late.cached && late.answer.is_ok());
@@ -151,7 +154,7 @@ async fn a_token_in_use_is_asked_about_before_any_request_waits() {
     assert_eq!(times, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_token_that_died_meanwhile_ends_at_once() {
     let (late, after, times) = late_uses(Err(Error::InvalidToken)).await;
     assert!(late.answer.is_ok());
@@ -159,7 +162,7 @@ async fn a_token_that_died_meanwhile_ends_at_once() {
     assert_eq!(times, 2);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_outage_while_asking_ahead_prolongs_nothing() {
     let (late, after, times) = late_uses(Err(Error::Unavailable(Unavailable::Connect(None)))).await;
     assert!(late.answer.is_ok());
@@ -172,7 +175,7 @@ async fn an_outage_while_asking_ahead_prolongs_nothing() {
 
 #[tokio::test]
 async fn a_refusal_is_remembered_and_a_failure_is_not() {
-    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let (cache, asked) = (validations(LONG), Asked::default());
     let key = cache.key_of("t");
     let away = Error::Unavailable(Unavailable::Connect(None));
     for expected in [1, 2] {
@@ -190,9 +193,27 @@ async fn a_refusal_is_remembered_and_a_failure_is_not() {
     assert_eq!(asked.times(), 3);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_refusal_ends_with_its_own_time_to_live() {
+    let (cache, asked) = (validations(LONG), Asked::default());
+    let key = cache.key_of("t");
+    for (pause, expected) in [
+        (Duration::ZERO, 1),
+        (INVALID_TTL.mul_f64(0.9), 1),
+        (INVALID_TTL.mul_f64(0.1), 2),
+    ] {
+        tokio::time::sleep(pause).await;
+        let known = cache
+            .get(key, || asked.answer(Err(Error::InvalidToken)))
+            .await;
+        assert_eq!(known.answer.unwrap_err(), Error::InvalidToken);
+        assert_eq!(asked.times(), expected);
+    }
+}
+
 #[tokio::test]
 async fn two_processes_share_no_fingerprint() {
-    let (a, b) = (Validations::new(LONG), Validations::new(LONG));
+    let (a, b) = (validations(LONG), validations(LONG));
     assert_eq!(a.key_of("t"), a.key_of("t"));
     assert_ne!(a.key_of("t").fingerprint(), b.key_of("t").fingerprint());
     assert_eq!(a.key_of("t").fingerprint().len(), 12);
@@ -200,7 +221,7 @@ async fn two_processes_share_no_fingerprint() {
 
 #[tokio::test]
 async fn the_cache_holds_what_keystone_returned() {
-    let (cache, asked) = (Validations::new(LONG), Asked::default());
+    let (cache, asked) = (validations(LONG), Asked::default());
     let key = cache.key_of("t");
     let mut validated = details(LONG);
     validated.audit_ids = vec!["audit".to_owned()];

@@ -52,7 +52,7 @@ impl Publisher {
     }
 
     fn list(&self, sequence: u64, clusters: Vec<ListedCluster>) -> ClusterList {
-        let now = Timestamp::now().as_second();
+        let now = Clock::system().now().as_second();
         ClusterList {
             iss: self.url.clone(),
             iat: now,
@@ -117,12 +117,13 @@ async fn answer(State(publisher): State<Publisher>, headers: HeaderMap) -> Respo
 
 fn follower(section: &ClusterListConfig) -> (ClusterListFollower, Arc<ListedClusters>) {
     let listed = Arc::new(empty(&[]));
-    let follower = ClusterListFollower::open(section, Arc::clone(&listed)).unwrap();
+    let follower =
+        ClusterListFollower::open(section, Arc::clone(&listed), Clock::system()).unwrap();
     (follower, listed)
 }
 
 fn now() -> i64 {
-    Timestamp::now().as_second()
+    Clock::system().now().as_second()
 }
 
 #[tokio::test]
@@ -152,7 +153,7 @@ async fn a_refused_token_is_reported_as_such_and_a_short_one_stops_the_start() {
     token_file(&dir, &format!("{TOKEN}\n"));
     assert_eq!(follower(&section).0.fetch().await, Ok(true));
     token_file(&dir, &TOKEN[1..]);
-    let short = ClusterListFollower::open(&section, Arc::new(empty(&[])));
+    let short = ClusterListFollower::open(&section, Arc::new(empty(&[])), Clock::system());
     assert!(matches!(short, Err(ClusterListError::Token(_))));
 }
 
@@ -179,7 +180,10 @@ async fn attack_a_forged_list_or_another_publishers_changes_nothing() {
     assert_eq!(relation(&listed, 1, &leaf(&attacker), now()), "unbound");
     // and what is saved is the good one
     let saved = std::fs::read_to_string(dir.path().join("list.jws")).unwrap();
-    let read = follower.verifier.verify(&saved, Timestamp::now()).unwrap();
+    let read = follower
+        .verifier
+        .verify(&saved, Clock::system().now())
+        .unwrap();
     assert_eq!(read.sequence, 1);
     // control case: with the publisher's key the same list is taken
     publisher.publish(&forged);
@@ -261,7 +265,7 @@ async fn files_that_cannot_be_used_stop_the_start() {
     let (publisher, dir) = (Publisher::start().await, tempfile::tempdir().unwrap());
     let section = publisher.section(&dir);
     let open = |section: &ClusterListConfig| {
-        ClusterListFollower::open(section, Arc::new(empty(&[]))).err()
+        ClusterListFollower::open(section, Arc::new(empty(&[])), Clock::system()).err()
     };
     assert!(open(&section).is_none());
     let mut without_key = section.clone();
@@ -291,11 +295,11 @@ async fn an_unknown_client_causes_a_fetch_within_a_second_and_no_more_than_one()
     publisher.publish(&publisher.list(1, Vec::new()));
     let (follower, listed) = follower(&publisher.section(&dir));
     let running = tokio::spawn(follower.run());
-    while listed.is_expired(Timestamp::now()) {
+    while listed.is_expired(Clock::system().now()) {
         tokio::task::yield_now().await;
     }
     publisher.publish(&publisher.list(2, vec![entry(1, &one)]));
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     while relation(&listed, 1, &leaf(&one), now()) == "unknown" {
         listed.want_newest();
         tokio::time::sleep(Duration::from_millis(20)).await;

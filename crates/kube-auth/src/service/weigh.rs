@@ -35,7 +35,7 @@ impl KubeAuth {
     pub(super) async fn weigh(&self, known: &Cluster, review: &Review) -> Weighed {
         let shared = &*self.shared;
         let cluster = &known.record;
-        let now = Timestamp::now();
+        let now = shared.clock.now();
         let token = review.token.expose_secret();
         let unasked = |refusal| {
             let fingerprint = shared.validations.key_of(token).fingerprint();
@@ -111,6 +111,7 @@ impl KubeAuth {
         let validations = &self.shared.validations;
         let key = validations.key(&token);
         let keystone = self.shared.keystone.clone();
+        let clock = self.shared.clock.clone();
         let ask = || {
             let may_ask = cluster.limit.check().is_ok();
             async move {
@@ -118,7 +119,7 @@ impl KubeAuth {
                     return Err(Error::Unavailable(Unavailable::Limited));
                 }
                 let answer = keystone.validate(&token).await;
-                metrics::record_keystone(&answer);
+                metrics::record_keystone(&answer, clock.now());
                 answer
             }
         };

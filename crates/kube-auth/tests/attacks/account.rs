@@ -1,6 +1,7 @@
 //! 43 and 44: the account with which Keystone is asked, where it is asked with one.
 use crate::reviews::{CLUSTER, seal};
 use crate::world::World;
+use portico_clock::Clock;
 use portico_domain::cluster::{ClusterRecord, TokenKind};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::service_account::ServiceAccountConfig;
@@ -48,7 +49,11 @@ impl Asked {
         let url = world.env.get("KEYSTONE_URL").unwrap();
         let proxy = CountingProxy::start(url, SIGN_IN).await.unwrap();
         let config = config(&proxy.url(), &user);
-        let own = account(&config, &user, Client::new(&config).unwrap());
+        let own = account(
+            &config,
+            &user,
+            Client::new(&config, Clock::system()).unwrap(),
+        );
         let record = ClusterRecord {
             accepted_tokens: vec![TokenKind::Trust],
             ..cluster(1, &world.project, &[])

@@ -8,6 +8,7 @@ use portico_openstack::KeystoneConfig;
 use portico_openstack::config::InvalidConfig;
 use portico_runtime::metrics::Metrics;
 use portico_test_support::log::Log;
+use portico_test_support::time::advance;
 use portico_test_support::webhook::{ApiServer, V1, Webhook, closed_port, cluster};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -372,7 +373,7 @@ async fn reply_to_the_canary(answer: Response<Body>, expected: u16) -> String {
 #[tokio::test]
 async fn attack_35_no_token_is_ever_disclosed() {
     let log = Log::start();
-    let metrics = Metrics::install().unwrap();
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).unwrap();
     let sealed = [
         reply_to_the_canary(json_answer(200, &token()), 200).await,
         reply_to_the_canary(not_found(), 200).await,
@@ -446,7 +447,7 @@ async fn attack_37_no_answer_makes_an_api_server_try_for_half_a_minute() {
         }
         // the wait that Keystone asked for is kept inside
         assert!(keystone.calls() <= 3, "{status}: {}", keystone.calls());
-        tokio::time::sleep(Duration::from_millis(1100)).await;
+        advance(Duration::from_millis(1100)).await;
         review_of(&webhook, "gAAAA-later")
             .await
             .assert_undecided("later");

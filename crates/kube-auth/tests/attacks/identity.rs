@@ -255,6 +255,7 @@ async fn attack_07_a_new_name_changes_no_rights() {
     let rename = json!({ "project": { "name": "bank" } });
     let path = format!("/projects/{}", world.project);
     world.admin.patch(&path, rename).await.unwrap();
+    // the cache has a clock of its own
     tokio::time::sleep(TTL).await;
     let after = world.review(&issued).await;
     let anew = world.review(&world.sign_in(&user).await).await;
@@ -428,6 +429,7 @@ async fn a_plain_user_is_known_within_the_time_to_live_and_after_it() {
     let token = world.sealed(&world.sign_in(&user).await);
     let api_server = world.api_server();
     until(&api_server, &token, true).await;
+    // the cache has a clock of its own
     tokio::time::sleep(TTL).await;
     until(&api_server, &token, true).await;
     let other = Webhook::new(

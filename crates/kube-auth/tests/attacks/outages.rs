@@ -44,6 +44,7 @@ async fn attack_38_a_storm_on_a_dead_keystone_costs_it_a_few_calls_a_second() {
             }
         });
     }
+    // until the outage is known; then calls are counted for a while, while other threads make them
     tokio::time::sleep(Duration::from_secs(2)).await;
     let before = gate.turned_away();
     tokio::time::sleep(Duration::from_millis(1800)).await;

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use portico_test_support::time::eventually;
 use portico_test_support::webhook::{V1, Webhook, cluster};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -85,7 +86,7 @@ async fn both_versions_of_http_and_a_hundred_connections_get_the_same_answer() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_lets_running_reviews_finish_and_takes_no_new_ones() {
-    let (_keystone, webhook, review) = slow_webhook(Duration::from_secs(1)).await;
+    let (keystone, webhook, review) = slow_webhook(Duration::from_secs(1)).await;
     let served = std::sync::Arc::new(WebhookServer::open(&webhook).await);
     let identity = served.authority.api_server(CLUSTER);
     let running = {
@@ -93,7 +94,7 @@ async fn a_stop_lets_running_reviews_finish_and_takes_no_new_ones() {
         let bytes = request("POST", &path(), JSON, &review);
         tokio::spawn(async move { served.answer_to(Some(&identity), &bytes).await })
     };
-    tokio::time::sleep(Duration::from_millis(400)).await;
+    eventually("Keystone is asked", async || keystone.calls() > 0).await;
     served.stop();
     let answer = running.await.unwrap();
     assert_eq!(body_of(&answer)["status"]["authenticated"], true);

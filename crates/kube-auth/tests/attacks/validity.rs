@@ -80,6 +80,7 @@ async fn attack_20_a_cached_answer_ends_with_its_token() {
         reply.assert_authenticated("alive");
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
+    // the real Keystone's token ends at a time of day
     let left = issued.details.expires_at.duration_since(Timestamp::now());
     tokio::time::sleep(Duration::try_from(left).unwrap_or_default()).await;
     api_server.review(V1, &sealed).await.assert_refused("ended");

@@ -2,6 +2,7 @@
 //! project's cluster.
 use crate::reviews::{CLUSTER, seal_until};
 use portico_assertion::PublicKey;
+use portico_clock::Clock;
 use portico_domain::cluster::{ClusterRecord, TokenKind};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{
@@ -60,7 +61,7 @@ impl World {
         let clusters = vec![cluster(1, &project, &[]), lenient];
         let direct = env.get("KEYSTONE_URL").unwrap().parse().unwrap();
         Self {
-            client: Client::new(&KeystoneConfig::new(direct)).unwrap(),
+            client: Client::new(&KeystoneConfig::new(direct), Clock::system()).unwrap(),
             role: env.get("ROLE_ID_K8S_VIEWER").unwrap().to_owned(),
             webhook: Webhook::new(clusters, keystone_url, TTL),
             env,

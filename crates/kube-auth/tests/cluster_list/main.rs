@@ -2,7 +2,7 @@
 //! The client of Keystone points at a closed port: what is answered was answered without it.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

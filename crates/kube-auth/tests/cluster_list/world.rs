@@ -6,6 +6,7 @@ use axum::routing::get;
 use jiff::Timestamp;
 use portico_assertion::cluster_list::{ClusterList, ListSigner, PATH};
 use portico_assertion::{PrivateKey, SigningKey};
+use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_domain::enrolled_cluster::ListedCluster;
 use portico_kube_auth::{ClusterListConfig, KubeAuthConfig, service};
@@ -155,7 +156,7 @@ impl World {
         }))
         .unwrap();
         let keystone = KeystoneConfig::new("http://127.0.0.1:1/v3".parse().unwrap());
-        let keystone = Client::new(&keystone).unwrap();
+        let keystone = Client::new(&keystone, Clock::system()).unwrap();
         let webhook = service(&config, [record], keystone).unwrap();
         let lifecycle = Lifecycle::new(Duration::from_secs(5));
         let follower = webhook.cluster_list().unwrap().unwrap();

@@ -95,6 +95,7 @@ async fn without_keystone_a_known_token_works_until_the_time_to_live_and_then_is
     drop(proxy);
     let known = api_server.review(V1, &token).await;
     assert_eq!(known.body["status"]["authenticated"], true);
+    // the cache has a clock of its own
     tokio::time::sleep(TTL).await;
     let later = api_server.review(V1, &token).await;
     assert!(later.is_undecided(), "{} {}", later.status, later.text);

@@ -1,6 +1,7 @@
 //! Signing in at the running Keystone, and sealing what comes back.
 use jiff::Timestamp;
 use portico_assertion::cluster_token;
+use portico_clock::Clock;
 use portico_domain::cluster::{ClusterRecord, RawTokens};
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::{AuthOutcome, Client, IssuedToken, Login, Scope, UserRef};
@@ -40,7 +41,7 @@ impl Stack {
         ];
         let direct = get(&env, "KEYSTONE_URL").parse().unwrap();
         Self {
-            client: Client::new(&KeystoneConfig::new(direct)).unwrap(),
+            client: Client::new(&KeystoneConfig::new(direct), Clock::system()).unwrap(),
             webhook: Webhook::new(clusters, url, cache_ttl),
             env,
         }

@@ -17,7 +17,7 @@ async fn however_many_ask_at_once_keystone_is_asked_once() {
         .get("KEYSTONE_URL")
         .unwrap()
         .to_owned();
-    let metrics = Metrics::install().unwrap();
+    let metrics = Metrics::install(jiff::Timestamp::UNIX_EPOCH).unwrap();
     let proxy = Proxy::start(&keystone_url).await;
     let stack = Stack::behind(&proxy.url(), TTL);
     let issued = stack.sign_in_to("ada", "acme").await;

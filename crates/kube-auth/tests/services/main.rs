@@ -1,7 +1,7 @@
 //! Against the running stack's real Keystone (`PORTICO_TEST_ENV`).
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

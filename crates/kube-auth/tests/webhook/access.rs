@@ -4,8 +4,9 @@ use axum::http::{Method, StatusCode};
 use portico_test_support::webhook::{ApiServer, Reply, Webhook, closed_port, cluster};
 use serde_json::json;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tempfile::TempDir;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 const V1: &str = "authorization.k8s.io/v1";

@@ -1,5 +1,6 @@
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_assertion::cluster_token;
+use portico_clock::Clock;
 use portico_test_support::webhook::{V1, Webhook, closed_port, cluster};
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
@@ -45,7 +46,7 @@ async fn each_decision_is_one_line_without_a_token() {
         &closed_port(),
         Duration::from_secs(10),
     );
-    let now = Timestamp::now();
+    let now = Clock::system().now();
     let end = now + SignedDuration::from_hours(1);
     let id = Uuid::from_u128(1);
     let inner = "gAAAA-inner-secret";

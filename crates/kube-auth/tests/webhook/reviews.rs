@@ -4,6 +4,7 @@ use bytes::Bytes;
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::keys::PublishedKeys;
 use portico_assertion::{PublicKey, cluster_token};
+use portico_clock::Clock;
 use portico_domain::cluster::RawTokens;
 use portico_test_support::webhook::{
     ApiServer, Reply, V1, V1BETA1, Webhook, certificate, closed_port, cluster,
@@ -15,24 +16,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use uuid::Uuid;
 
-fn webhook() -> Webhook {
+pub fn webhook() -> Webhook {
     let clusters = vec![cluster(1, "acme", &[]), cluster(2, "globex", &[])];
     Webhook::new(clusters, &closed_port(), Duration::from_secs(10))
 }
 
-fn id(n: u128) -> Uuid {
+pub fn id(n: u128) -> Uuid {
     Uuid::from_u128(n)
 }
 
 /// A cluster token around something that is not a Keystone token.
-fn sealed(key: &PublicKey, cluster: u128, issued: Timestamp) -> String {
+pub fn sealed(key: &PublicKey, cluster: u128, issued: Timestamp) -> String {
     let end = issued + SignedDuration::from_hours(1);
     let token = cluster_token::seal(key, id(cluster), &"gAAAA-inner".into(), end, issued).unwrap();
     token.token.expose_secret().to_owned()
 }
 
+fn now() -> Timestamp {
+    Clock::system().now()
+}
+
 fn ago(minutes: i64) -> Timestamp {
-    Timestamp::now() - SignedDuration::from_mins(minutes)
+    now() - SignedDuration::from_mins(minutes)
 }
 
 #[tokio::test]
@@ -40,7 +45,7 @@ async fn what_cannot_be_a_cluster_token_is_refused_without_asking_keystone() {
     let webhook = webhook();
     let key = webhook.current.public();
     let foreign = portico_assertion::PrivateKey::generate();
-    let good = sealed(key, 1, Timestamp::now());
+    let good = sealed(key, 1, now());
     let cases = [
         ("empty", String::new()),
         ("garbage", "garbage".to_owned()),
@@ -53,9 +58,9 @@ async fn what_cannot_be_a_cluster_token_is_refused_without_asking_keystone() {
         ("next version", good.replace("portico_v1", "portico_v2")),
         ("upper case", good.replace("portico", "PORTICO")),
         ("8 KiB and more", format!("{good}{}", "A".repeat(8192))),
-        ("other key", sealed(foreign.public(), 1, Timestamp::now())),
-        ("other cluster", sealed(key, 2, Timestamp::now())),
-        ("unknown cluster", sealed(key, 9, Timestamp::now())),
+        ("other key", sealed(foreign.public(), 1, now())),
+        ("other cluster", sealed(key, 2, now())),
+        ("unknown cluster", sealed(key, 9, now())),
         ("expired", sealed(key, 1, ago(17))),
         ("from the future", sealed(key, 1, ago(-3))),
         ("cut", good[..good.len() - 4].to_owned()),
@@ -88,7 +93,7 @@ async fn bare_keystone_tokens_count_only_where_they_are_turned_on() {
     let api_server = webhook.api_server_of(id(3));
     // asked about, at a Keystone that is not there
     assert!(api_server.review(V1, &fernet).await.is_undecided());
-    let sealed = sealed(webhook.current.public(), 3, Timestamp::now());
+    let sealed = sealed(webhook.current.public(), 3, now());
     assert!(api_server.review(V1, &sealed).await.is_undecided());
     for other in ["garbage", "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrIn0.c2ln"] {
         assert!(api_server.review(V1, other).await.is_refusal(V1), "{other}");
@@ -99,7 +104,7 @@ async fn bare_keystone_tokens_count_only_where_they_are_turned_on() {
 async fn an_audience_that_is_not_the_clusters_is_refused() {
     let webhook = webhook();
     let api_server = webhook.api_server_of(id(1));
-    let token = sealed(webhook.current.public(), 1, Timestamp::now());
+    let token = sealed(webhook.current.public(), 1, now());
     let reply = api_server
         .review_for(V1, &token, &["other", "another"])
         .await;
@@ -115,7 +120,7 @@ async fn without_keystone_a_review_cannot_be_decided_and_nothing_is_cached() {
     let webhook = webhook();
     let api_server = webhook.api_server_of(id(1));
     for key in [&webhook.current, &webhook.retired] {
-        let token = sealed(key.public(), 1, Timestamp::now());
+        let token = sealed(key.public(), 1, now());
         for version in [V1, V1BETA1] {
             let reply = api_server.review(version, &token).await;
             assert!(reply.is_undecided(), "{} {}", reply.status, reply.text);
@@ -131,6 +136,7 @@ async fn a_body_that_is_not_a_review_is_a_bad_request() {
         json!({"apiVersion": api_version, "kind": kind, "spec": {"token": "t-o-k-e-n"}}).to_string()
     };
     let good = review(V1, "TokenReview");
+    let mut messages = Vec::new();
     for body in [
         String::new(),
         "not json".to_owned(),
@@ -154,7 +160,9 @@ async fn a_body_that_is_not_a_review_is_a_bad_request() {
         assert_eq!(reply.status, StatusCode::BAD_REQUEST, "{body}");
         assert_eq!(reply.body["kind"], "Status", "{body}");
         assert!(!reply.text.contains("t-o-k-e-n"), "{}", reply.text);
+        messages.push(reply.body["message"].as_str().unwrap().to_owned());
     }
+    insta::assert_snapshot!("messages_about_bodies", messages.join("\n"));
 }
 
 #[tokio::test]
@@ -365,6 +373,7 @@ async fn the_published_keys_are_the_ones_that_open() {
 
 #[tokio::test]
 async fn records_that_contradict_themselves_stop_the_start() {
+    use portico_clock::Clock;
     use portico_kube_auth::{KubeAuthConfig, StartError, service};
     let dir = tempfile::tempdir().unwrap();
     let key = dir.path().join("k.key");
@@ -384,7 +393,7 @@ async fn records_that_contradict_themselves_stop_the_start() {
             cluster_list: None,
         };
         let keystone = portico_openstack::KeystoneConfig::new(closed_port().parse().unwrap());
-        let client = portico_openstack::keystone::Client::new(&keystone).unwrap();
+        let client = portico_openstack::keystone::Client::new(&keystone, Clock::system()).unwrap();
         service(&config, clusters, client).err()
     };
     let good = cluster(1, "acme", &[]);

@@ -54,6 +54,19 @@ pub enum Cause {
 /// A request explains the differences from it on until the cluster is settled again. A difference that
 /// must have been requested, and that no request explains, came from outside of Portico.
 pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
+    attribute(timeline).0
+}
+
+/// Returns the index of the request that explains what follows after a timeline, oldest first: Magnum may be
+/// carrying it out. `None`: the last one has ended, or there is none.
+///
+/// A settled cluster ends a request only once an effect of it was observed: what is observed just after the
+/// request may be the end of the operation before, or a measured health.
+pub fn unfinished(timeline: &[Timeline]) -> Option<usize> {
+    attribute(timeline).1
+}
+
+fn attribute(timeline: &[Timeline]) -> (Vec<Option<Cause>>, Option<usize>) {
     let mut current: Option<usize> = None;
     // whether an effect of it was observed
     let mut has_begun = false;
@@ -62,8 +75,9 @@ pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
         let observed = match entry {
             Timeline::Requested(request) => {
                 if request.may_have_effect {
+                    // its effect may have been observed before its entry was written
+                    has_begun &= current == Some(index);
                     current = Some(index);
-                    has_begun = false;
                 }
                 causes.push(None);
                 continue;
@@ -87,7 +101,7 @@ pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
         current = request.filter(|_| observed.is_busy || !has_begun);
         causes.push(Some(cause));
     }
-    causes
+    (causes, current)
 }
 
 /// Returns the request whose entry was written after its effect was observed.
@@ -179,6 +193,36 @@ mod tests {
         // one that Magnum has not acted on explains nothing later
         let late = [requested(0, true), observed(3_600, true, true)];
         assert_eq!(causes(&late)[1], Some(Cause::Outside));
+    }
+
+    #[test]
+    fn the_end_of_the_operation_before_ends_no_request() {
+        let mut timeline = vec![
+            requested(0, true),
+            observed(2, true, true),
+            requested(30, true),
+            // the first operation has ended before the second request was sent
+            observed(31, false, false),
+        ];
+        assert_eq!(unfinished(&timeline), Some(2));
+        timeline.push(observed(33, true, true));
+        assert_eq!(causes(&timeline)[4], Some(Cause::Request(2)));
+        assert_eq!(unfinished(&timeline), Some(2));
+        timeline.push(observed(60, false, false));
+        assert_eq!(unfinished(&timeline), None);
+    }
+
+    #[test]
+    fn a_request_whose_effect_was_observed_before_its_entry_ends_with_it() {
+        let timeline = [
+            observed(0, true, true),
+            requested(1, true),
+            observed(5, false, false),
+            observed(8, true, true),
+        ];
+        assert_eq!(unfinished(&timeline[..2]), Some(1));
+        assert_eq!(unfinished(&timeline[..3]), None);
+        assert_eq!(causes(&timeline)[3], Some(Cause::Outside));
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod observed_nodes;
 mod stack_event;
 mod template_names;
 
-pub use attribution::{Cause, Observed, Requested, Timeline, causes};
+pub use attribution::{Cause, Observed, Requested, Timeline, causes, unfinished};
 pub use node_event::{NodeChange, NodeEvent};
 pub use observation::{Difference, OWNER_FIELD, Observation, ObservedGroup, RecordFields};
 pub use observed_nodes::{ObservedNode, ObservedNodes};

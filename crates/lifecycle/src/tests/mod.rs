@@ -17,5 +17,6 @@ mod quota;
 mod review;
 mod spec;
 mod status;
+mod text;
 mod upgrade;
 mod version;

@@ -4,7 +4,7 @@
     clippy::expect_used,
     reason = "in a test, whatever is not as expected ends it"
 )]
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_oidc::{Authorization, Error, Provider, Redemption, Settings, Tokens};
 use portico_testkit::{CLIENT_ID, CLIENT_SECRET, OidcPerson, OidcProvider};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -30,7 +30,7 @@ async fn running() -> Running {
         ..Settings::new(&peer.issuer, CLIENT_ID, Some(secret))
     };
     Running {
-        provider: Provider::new(settings).unwrap(),
+        provider: Provider::new(settings, Clock::system()).unwrap(),
         peer,
         redirect: REDIRECT.parse().unwrap(),
     }
@@ -82,7 +82,7 @@ async fn a_user_signs_in_and_is_refreshed_with_rotation() {
     assert_eq!(identity.groups, ["k8s-admins", "ops"]);
     assert!(identity.email.as_ref().unwrap().verified);
     assert!(identity.session.is_some());
-    assert!(tokens.expires_at > Timestamp::now());
+    assert!(tokens.expires_at > Clock::system().now());
     let first = tokens.refresh_token.clone().unwrap();
 
     running
@@ -130,8 +130,11 @@ async fn a_revoked_token_is_worthless_and_a_wrong_secret_is_distinguished() {
         .unwrap();
     let token = tokens.refresh_token.unwrap();
     let wrong = SecretString::from("wrong");
-    let stranger =
-        Provider::new(Settings::new(&running.peer.issuer, CLIENT_ID, Some(wrong))).unwrap();
+    let stranger = Provider::new(
+        Settings::new(&running.peer.issuer, CLIENT_ID, Some(wrong)),
+        Clock::system(),
+    )
+    .unwrap();
     let refused = stranger.refresh(&token, &tokens.identity).await;
     assert!(matches!(refused, Err(Error::Client(_))));
     let revoked = running.provider.revoke(&token, "refresh_token").await;

@@ -1,5 +1,5 @@
 //! Bearers of API callers.
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_oidc::{BearerIdentity, Error, Provider, Settings, TokenFault};
 use secrecy::SecretString;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use portico_test_support::provider::{CLIENT, StandIn};
 
 fn claims(stand_in: &StandIn) -> Value {
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     json!({
         "iss": stand_in.issuer, "sub": "robot", "aud": "portico-api", "iat": now,
         "exp": now + 60, "groups": ["ci"],
@@ -15,10 +15,13 @@ fn claims(stand_in: &StandIn) -> Value {
 }
 
 async fn verify(stand_in: &StandIn, token: String) -> Result<BearerIdentity, Error> {
-    let provider = Provider::new(Settings {
-        api_audience: Some("portico-api".to_owned()),
-        ..stand_in.settings()
-    })
+    let provider = Provider::new(
+        Settings {
+            api_audience: Some("portico-api".to_owned()),
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     provider.verify_bearer(&SecretString::from(token)).await
 }
@@ -48,7 +51,7 @@ async fn attack_58_a_token_for_another_purpose_is_not_a_bearer() {
         }
         stand_in.key.sign(&json!({}), &claims)
     };
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     for (token, expected) in [
         (with(json!({ "aud": CLIENT })), TokenFault::Audience),
         (with(json!({ "aud": "another" })), TokenFault::Audience),

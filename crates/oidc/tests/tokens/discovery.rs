@@ -1,4 +1,5 @@
 //! Discovery: lazily, only from and to known hosts.
+use portico_clock::Clock;
 use portico_oidc::{Error, Provider, Settings};
 use serde_json::json;
 use std::sync::atomic::Ordering;
@@ -40,10 +41,13 @@ async fn a_provider_is_discovered_when_it_is_needed_and_once() {
 #[tokio::test]
 async fn an_authorization_request_has_each_parameter_once() {
     let stand_in = StandIn::start().await;
-    let provider = Provider::new(Settings {
-        scopes: ["openid", "groups"].map(str::to_owned).to_vec(),
-        ..stand_in.settings()
-    })
+    let provider = Provider::new(
+        Settings {
+            scopes: ["openid", "groups"].map(str::to_owned).to_vec(),
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     let redirect = "https://portico.example.org/cb".parse().unwrap();
     let begun = provider.begin(&redirect, true).await.unwrap();
@@ -103,7 +107,11 @@ async fn a_document_without_a_token_endpoint_is_refused() {
 
 #[tokio::test]
 async fn a_provider_that_is_down_is_reported_and_found_again() {
-    let provider = Provider::new(Settings::new("http://127.0.0.1:9", "x", None)).unwrap();
+    let provider = Provider::new(
+        Settings::new("http://127.0.0.1:9", "x", None),
+        Clock::system(),
+    )
+    .unwrap();
     assert!(provider.outage().is_none());
     assert!(matches!(
         provider.discover().await,

@@ -1,6 +1,7 @@
 //! ID tokens at sign-in.
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use jiff::Timestamp;
+use jiff::SignedDuration;
+use portico_clock::Clock;
 use portico_oidc::{Algorithm, Error, Settings, TokenFault};
 use serde_json::{Value, json};
 
@@ -35,7 +36,7 @@ async fn a_valid_token_names_its_user() {
     assert_eq!(tokens.identity.subject, "ada");
     assert_eq!(tokens.identity.groups, ["ops"]);
     assert!(tokens.refresh_token.is_some());
-    assert!(tokens.expires_at > Timestamp::now());
+    assert!(tokens.expires_at > Clock::system().now());
     assert_eq!(
         with(&stand_in, json!({ "typ": "JWT" }), json!({})).await,
         Ok(())
@@ -149,10 +150,13 @@ async fn attack_58_audience_and_party_must_be_this_client() {
 #[tokio::test]
 async fn several_audiences_count_when_configured_and_need_the_party() {
     let stand_in = StandIn::start().await;
-    let provider = portico_oidc::Provider::new(Settings {
-        audiences: vec!["another".to_owned()],
-        ..stand_in.settings()
-    })
+    let provider = portico_oidc::Provider::new(
+        Settings {
+            audiences: vec!["another".to_owned()],
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     let mut claims = stand_in.claims();
     claims["aud"] = json!(["portico", "another"]);
@@ -172,7 +176,7 @@ async fn several_audiences_count_when_configured_and_need_the_party() {
 #[tokio::test]
 async fn attack_59_times_are_checked_and_strange_ones_refused() {
     let stand_in = StandIn::start().await;
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     for (changes, expected) in [
         (json!({ "exp": null }), TokenFault::Claim("exp")),
         (json!({ "exp": 1e300 }), TokenFault::Claim("exp")),
@@ -195,6 +199,18 @@ async fn attack_59_times_are_checked_and_strange_ones_refused() {
         json!({ "iat": 1_700_000_000.25 }),
     ] {
         assert_eq!(with(&stand_in, json!({}), changes).await, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn the_clock_that_was_passed_in_decides() {
+    let stand_in = StandIn::start().await;
+    stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
+    for (hours, expected) in [(1, TokenFault::Expired), (-1, TokenFault::NotYet)] {
+        let now = Clock::system().now() + SignedDuration::from_hours(hours);
+        let clock = Clock::from_fn(move || now);
+        let provider = portico_oidc::Provider::new(stand_in.settings(), clock).unwrap();
+        assert_eq!(fault(redeem(&provider).await.map(drop)), expected);
     }
 }
 
@@ -223,10 +239,13 @@ async fn attack_44_issuer_subject_and_nonce_must_be_right() {
 #[tokio::test]
 async fn only_configured_algorithms_count() {
     let stand_in = StandIn::start().await;
-    let provider = portico_oidc::Provider::new(Settings {
-        algorithms: vec![Algorithm::RS256],
-        ..stand_in.settings()
-    })
+    let provider = portico_oidc::Provider::new(
+        Settings {
+            algorithms: vec![Algorithm::RS256],
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     let result = redeem(&provider).await.map(drop);
@@ -245,10 +264,13 @@ async fn an_answer_without_an_id_token_signs_no_user_in() {
 #[tokio::test]
 async fn userinfo_of_another_subject_is_refused() {
     let stand_in = StandIn::start().await;
-    let provider = portico_oidc::Provider::new(Settings {
-        userinfo: true,
-        ..stand_in.settings()
-    })
+    let provider = portico_oidc::Provider::new(
+        Settings {
+            userinfo: true,
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     *stand_in.replies.userinfo.lock().unwrap() = json!({ "sub": "eve", "groups": ["admins"] });

@@ -1,9 +1,13 @@
 //! The provider's keys: rotation, and no client makes us fetch them at will.
+use portico_clock::Clock;
 use portico_oidc::{Error, Provider, Settings, TokenFault};
 use serde_json::json;
 use std::{sync::atomic::Ordering, time::Duration};
 
-use portico_test_support::provider::{Key, StandIn, redeem};
+use portico_test_support::{
+    provider::{Key, StandIn, redeem},
+    time::advance,
+};
 
 #[tokio::test]
 async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
@@ -29,17 +33,20 @@ async fn attack_65_a_flood_of_unknown_keys_fetches_once_an_interval() {
 #[tokio::test]
 async fn a_new_key_is_found_after_the_interval() {
     let stand_in = StandIn::start().await;
-    let provider = Provider::new(Settings {
-        key_interval: Duration::from_millis(200),
-        ..stand_in.settings()
-    })
+    let provider = Provider::new(
+        Settings {
+            key_interval: Duration::from_millis(200),
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));
     redeem(&provider).await.unwrap();
     let next = Key::new("k2");
     *stand_in.replies.keys.lock().unwrap() = vec![json!({ "kty": "unknown" }), next.jwk()];
     stand_in.gives(&next.sign(&json!({}), &stand_in.claims()));
-    tokio::time::sleep(Duration::from_millis(250)).await;
+    advance(Duration::from_millis(200)).await;
     redeem(&provider).await.unwrap();
     // the old one is withdrawn with that
     stand_in.gives(&stand_in.key.sign(&json!({}), &stand_in.claims()));

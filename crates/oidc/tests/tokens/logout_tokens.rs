@@ -1,12 +1,12 @@
 //! Logout tokens (Back-Channel Logout 1.0, 2.6).
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_oidc::{Error, LogoutToken, TokenFault};
 use serde_json::{Value, json};
 
 use portico_test_support::provider::{CLIENT, Key, StandIn};
 
 fn claims(stand_in: &StandIn) -> Value {
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     json!({
         "iss": stand_in.issuer, "aud": CLIENT, "iat": now, "exp": now + 120, "jti": "j1",
         "sid": "s1", "sub": "ada",
@@ -35,7 +35,7 @@ async fn a_good_one_names_session_or_subject() {
     assert_eq!(token.id, "j1");
     assert_eq!(token.session.as_deref(), Some("s1"));
     assert_eq!(token.subject.as_deref(), Some("ada"));
-    assert!(token.remember_until > Timestamp::now());
+    assert!(token.remember_until > Clock::system().now());
     let token = with(&stand_in, json!({}), json!({ "sid": null })).await;
     assert_eq!(token.unwrap().session, None);
     let token = with(&stand_in, typed, json!({ "sub": null })).await;
@@ -45,7 +45,7 @@ async fn a_good_one_names_session_or_subject() {
 #[tokio::test]
 async fn attack_67_everything_else_is_refused() {
     let stand_in = StandIn::start().await;
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     for (changes, expected) in [
         (json!({ "iat": null }), TokenFault::Claim("iat")),
         (json!({ "jti": null }), TokenFault::Claim("jti")),

@@ -1,6 +1,6 @@
 //! Responses of the userinfo endpoint: JSON, or a signed JWT (OpenID Connect Core 5.3.2).
 use http::StatusCode;
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_oidc::{Error, Identity, Provider, Settings, TokenFault};
 use serde_json::{Value, json};
 
@@ -16,10 +16,13 @@ async fn start() -> StandIn {
 /// Signs in; the userinfo endpoint responds with `userinfo`.
 async fn sign_in(stand_in: &StandIn, userinfo: Value) -> Result<Identity, Error> {
     *stand_in.replies.userinfo.lock().unwrap() = userinfo;
-    let provider = Provider::new(Settings {
-        userinfo: true,
-        ..stand_in.settings()
-    })
+    let provider = Provider::new(
+        Settings {
+            userinfo: true,
+            ..stand_in.settings()
+        },
+        Clock::system(),
+    )
     .unwrap();
     redeem(&provider).await.map(|tokens| tokens.identity)
 }
@@ -42,7 +45,7 @@ fn claims(stand_in: &StandIn, changes: &Value) -> Value {
 #[tokio::test]
 async fn a_signed_response_describes_the_user() {
     let stand_in = start().await;
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     for (header, changes) in [
         (json!({}), json!({})),
         (json!({ "typ": "JWT" }), json!({ "aud": [CLIENT] })),
@@ -96,7 +99,7 @@ async fn attack_57_a_signed_response_needs_a_signature_of_the_provider() {
 #[tokio::test]
 async fn attack_58_a_signed_response_is_for_this_client_and_now() {
     let stand_in = start().await;
-    let now = Timestamp::now().as_second();
+    let now = Clock::system().now().as_second();
     for (header, changes, expected) in [
         (
             json!({}),

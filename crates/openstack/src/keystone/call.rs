@@ -5,13 +5,13 @@ use super::endpoints::Endpoint;
 use super::error::{Error, Unavailable};
 use super::metrics;
 use crate::http::{AUTH_TOKEN, secret_header};
-use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
 use secrecy::SecretString;
 use serde_json::Value;
 use std::borrow::Cow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 pub(super) const SUBJECT_TOKEN: HeaderName = HeaderName::from_static("x-subject-token");
@@ -134,7 +134,7 @@ impl Client {
             }
             request = request.header(CONTENT_TYPE, "application/json").body(body);
         }
-        let asked = Timestamp::now();
+        let asked = self.clock.now();
         let transport = |error: reqwest::Error| Error::from_transport(&error);
         let mut response = request.send().await.map_err(transport)?;
         let mut body = Vec::new();
@@ -150,7 +150,7 @@ impl Client {
         };
         let date = response.headers().get(DATE);
         if let Some(date) = date.and_then(|value| value.to_str().ok()) {
-            self.skew.learn(date, asked, Timestamp::now());
+            self.skew.learn(date, asked, self.clock.now());
         }
         let retry_after = response.headers().get(RETRY_AFTER);
         Ok(Answer {

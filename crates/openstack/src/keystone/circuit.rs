@@ -5,7 +5,8 @@
 //! and ends for all of them with the first response.
 use super::error::{Error, Unavailable};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The circuit opens after this many failures in a row; a single lost call is not an outage.
 const FAILURE_THRESHOLD: u32 = 5;

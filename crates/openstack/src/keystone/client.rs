@@ -10,6 +10,7 @@ use super::{metrics, wire};
 use crate::http::{self, AuthoritiesError, secret_header};
 use crate::keystone::config::{InvalidConfig, KeystoneConfig};
 use jiff::{SignedDuration, Timestamp};
+use portico_clock::Clock;
 use portico_domain::identity::{Named, Project};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, Method};
@@ -35,6 +36,7 @@ pub struct Client {
     pub(super) timeout: Duration,
     pub(super) calls: Arc<Semaphore>,
     pub(super) skew: Skew,
+    pub(super) clock: Clock,
 }
 
 /// The reason why a client cannot be built.
@@ -67,16 +69,18 @@ impl From<AuthoritiesError> for BuildError {
 const NO_CATALOG: Option<Cow<'static, str>> = Some(Cow::Borrowed("nocatalog"));
 
 impl Client {
-    /// Makes a client for the configured Keystone; sends no request yet.
+    /// Makes a client for the configured Keystone; sends no request yet. Keystone's clock is compared
+    /// with the given one.
     ///
     /// # Errors
     /// If the section is invalid or the CA file cannot be used.
-    pub fn new(config: &KeystoneConfig) -> Result<Self, BuildError> {
+    pub fn new(config: &KeystoneConfig, clock: Clock) -> Result<Self, BuildError> {
         let authorities = match &config.ca_file {
             Some(path) => http::authorities_in(path)?,
             None => Vec::new(),
         };
-        Self::build(config, reqwest::Client::builder().no_proxy(), authorities)
+        let builder = reqwest::Client::builder().no_proxy();
+        Self::build(config, builder, authorities, clock)
     }
 
     /// Makes a client on a user's own machine: the proxies of its environment are used, and the
@@ -87,18 +91,20 @@ impl Client {
     pub fn for_command_line(
         config: &KeystoneConfig,
         authority: Option<&str>,
+        clock: Clock,
     ) -> Result<Self, BuildError> {
         let authorities = match authority {
             Some(pem) => http::authorities_of(pem)?,
             None => Vec::new(),
         };
-        Self::build(config, reqwest::Client::builder(), authorities)
+        Self::build(config, reqwest::Client::builder(), authorities, clock)
     }
 
     fn build(
         config: &KeystoneConfig,
         builder: reqwest::ClientBuilder,
         authorities: Vec<Certificate>,
+        clock: Clock,
     ) -> Result<Self, BuildError> {
         config.validate()?;
         metrics::describe();
@@ -108,6 +114,7 @@ impl Client {
             timeout: config.timeout,
             calls: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)),
             skew: Skew::default(),
+            clock,
         })
     }
 
@@ -263,7 +270,7 @@ impl Client {
     /// Returns Keystone's current time, or the local one if that is later: a token that has expired
     /// by either clock has expired.
     pub fn latest_clock(&self) -> Timestamp {
-        self.skew.latest(Timestamp::now())
+        self.skew.latest(self.clock.now())
     }
 
     /// Returns how far Keystone's clock is ahead of the local one (negative: behind), by its last

@@ -5,7 +5,8 @@ use super::metrics;
 use crate::keystone::config::KeystoneConfig;
 use reqwest::Url;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How often the only endpoint is probed while it is down: users wait for it.
 const PROBE_INTERVAL: Duration = Duration::from_secs(1);

@@ -1,4 +1,5 @@
 //! The running stack's Keystone.
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::Client;
 use portico_testkit::TestEnv;
@@ -10,5 +11,9 @@ pub fn value(name: &str) -> String {
 
 /// A client for the running Keystone.
 pub fn client() -> Client {
-    Client::new(&KeystoneConfig::new(value("KEYSTONE_URL").parse().unwrap())).unwrap()
+    Client::new(
+        &KeystoneConfig::new(value("KEYSTONE_URL").parse().unwrap()),
+        Clock::system(),
+    )
+    .unwrap()
 }

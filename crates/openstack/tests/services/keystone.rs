@@ -1,4 +1,5 @@
 use crate::environment::{client, value};
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::error::Unavailable;
 use portico_openstack::keystone::{
@@ -212,7 +213,7 @@ async fn a_closed_port_is_unavailable_and_no_refusal() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v3", listener.local_addr().unwrap());
     drop(listener);
-    let client = Client::new(&KeystoneConfig::new(url.parse().unwrap())).unwrap();
+    let client = Client::new(&KeystoneConfig::new(url.parse().unwrap()), Clock::system()).unwrap();
     let error = client.validate(&"gAAAA".into()).await.unwrap_err();
     assert_eq!(
         error,
@@ -227,7 +228,7 @@ async fn a_server_that_never_answers_is_unavailable_in_time() {
     let url = format!("http://{}/v3", listener.local_addr().unwrap());
     let mut config = KeystoneConfig::new(url.parse().unwrap());
     config.timeout = std::time::Duration::from_millis(200);
-    let client = Client::new(&config).unwrap();
+    let client = Client::new(&config, Clock::system()).unwrap();
     let error = client.validate(&"gAAAA".into()).await.unwrap_err();
     assert_eq!(error, Error::Unavailable(Unavailable::Timeout));
 }

@@ -1,7 +1,7 @@
 //! Against a real Keystone. `PORTICO_TEST_ENV` names the file that says where it is.
 #![allow(
     clippy::disallowed_methods,
-    reason = "tests start servers and clients beside them, and wait"
+    reason = "tests start servers and clients beside them, wait, and read the real time"
 )]
 #![allow(
     clippy::unwrap_used,

@@ -1,5 +1,6 @@
 //! Portico's own account at a real Keystone, with the sign-ins counted on the way.
 use crate::environment::value;
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::service_account::ServiceAccountConfig;
 use portico_openstack::keystone::{Client, Error, ServiceAccount, ServiceAccountError};
@@ -57,7 +58,7 @@ fn account_of(url: &str, section: ServiceAccountConfig, secret: SecretString) ->
     // Keystone answers one request at a time, and a hundred wait for it here
     config.timeout = std::time::Duration::from_secs(20);
     config.service_account = Some(section);
-    let client = Client::new(&config).unwrap();
+    let client = Client::new(&config, Clock::system()).unwrap();
     ServiceAccount::new(&config, client, move |_| Ok(secret.clone()))
         .unwrap()
         .unwrap()

@@ -11,7 +11,8 @@ use http::{Request, StatusCode, header, uri::Authority};
 use std::collections::HashSet;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Maximum number of names in the configuration.
 const MAX_HOSTS: usize = 64;

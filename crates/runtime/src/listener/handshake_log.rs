@@ -9,7 +9,8 @@ use std::collections::HashSet;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// A network gets one log line within this time.
 const WINDOW: Duration = Duration::from_secs(60);

@@ -352,6 +352,7 @@ async fn answers_ask_to_connect_anew_once_a_stop_is_announced() {
     let read = stream.read(&mut head).await.unwrap();
     assert!(!String::from_utf8_lossy(&head[..read]).contains("connection: close"));
     lifecycle.announced().cancel();
+    // until the connection's task knows of it, which shows nowhere
     tokio::time::sleep(Duration::from_millis(50)).await;
     stream.write_all(ask).await.unwrap();
     let mut answer = String::new();
@@ -410,6 +411,7 @@ async fn begin_upload(lifecycle: &Lifecycle, length: u32) -> TcpStream {
 async fn a_client_that_still_sends_a_body_is_not_cut_off_from_the_answer() {
     let lifecycle = Lifecycle::new(Duration::from_secs(5));
     let mut stream = begin_upload(&lifecycle, 100_000).await;
+    // until the answer is there, which must not be read yet
     tokio::time::sleep(Duration::from_millis(50)).await;
     sends_on(&mut stream, &[b'x'; 20_000]).await.unwrap();
     let mut answer = String::new();
@@ -430,6 +432,7 @@ async fn frames_that_cross_the_goaway_do_not_reset_the_connection() {
         .unwrap();
     stream.write_all(empty_settings).await.unwrap();
     stream.write_all(PING).await.unwrap();
+    // until the listener has read it
     tokio::time::sleep(Duration::from_millis(50)).await;
     lifecycle.stop();
     // a GOAWAY with a PING that asks whether it has come, RFC 9113, 6.8
@@ -448,6 +451,7 @@ async fn frames_that_cross_the_goaway_do_not_reset_the_connection() {
     let mut yes = b"\0\0\x08\x06\x01\0\0\0\0".to_vec();
     yes.extend_from_slice(&asked);
     stream.write_all(&yes).await.unwrap();
+    // until the listener has read that, and closes
     tokio::time::sleep(Duration::from_millis(50)).await;
     sends_on(&mut stream, PING).await.unwrap();
     let mut rest = Vec::new();
@@ -476,7 +480,7 @@ async fn a_client_that_never_closes_is_let_go_after_a_second() {
     stream.write_all(ask).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
-    let started = std::time::Instant::now();
+    let started = tokio::time::Instant::now();
     lifecycle.stop();
     lifecycle.drain().await;
     assert!(!lifecycle.hard_stop().is_cancelled());

@@ -1,19 +1,19 @@
 //! Logs on standard error, as text or as JSON lines, and the spans of traces.
+#[cfg(test)]
+mod captured;
 mod json;
 mod output;
+mod terminal;
 
-pub use output::LogFlushGuard;
+pub use tracing_appender::non_blocking::WorkerGuard;
 
 use crate::request_id;
 use crate::traces::Traces;
-use json::JsonLine;
-use output::Output;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::io::IsTerminal as _;
-use std::time::Duration;
 use tracing::Subscriber;
-use tracing_subscriber::fmt::format::JsonFields;
+use tracing_appender::non_blocking::NonBlocking;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::{SubscriberInitExt as _, TryInitError};
@@ -39,12 +39,6 @@ pub struct LogConfig {
     pub level: String,
     /// `human` for readable lines, `json` for a log collector.
     pub format: LogFormat,
-    /// How long the gateway's access log entries may wait to be written together with others; any
-    /// other log line flushes them at once. A process that is killed loses those that wait. `0s`:
-    /// none waits.
-    #[serde(with = "humantime_serde")]
-    #[schemars(with = "String")]
-    pub access_delay: Duration,
 }
 
 /// The format of log lines.
@@ -63,7 +57,6 @@ impl Default for LogConfig {
         Self {
             level: "info".to_owned(),
             format: LogFormat::default(),
-            access_delay: Duration::from_millis(50),
         }
     }
 }
@@ -110,61 +103,44 @@ impl LogConfig {
     }
 }
 
-/// Starts logging to standard error, and passes spans to `traces` if there are any. Keep the
-/// returned value for as long as the process runs.
+/// Starts logging to standard error, and passes spans to `traces` if there are any.
+///
+/// A thread of its own writes the lines. Dropping the returned value makes it write those that wait
+/// and end; later lines are lost. Keep it until all tasks have ended.
 ///
 /// # Errors
 /// If the level is not valid or logging is set up already.
-pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<LogFlushGuard, TelemetryError> {
+pub fn init(config: &LogConfig, traces: Option<&Traces>) -> Result<WorkerGuard, TelemetryError> {
+    let filter = config.filter()?;
     if config.format == LogFormat::Json {
         request_id::lines_name_requests();
     }
-    let (output, last_lines) = Output::start(Box::new(std::io::stderr()), config.access_delay);
-    if let Some(traces) = traces {
+    let (output, guard) = output::start(std::io::stderr());
+    match traces {
         // what the log leaves out may be a span of a trace: each has a filter of its own
-        tracing_subscriber::registry()
-            .with(log_layer(config, output)?)
+        Some(traces) => tracing_subscriber::registry()
+            .with(log_layer(config.format, output).with_filter(filter))
             .with(traces.layer())
-            .try_init()?;
-        return Ok(last_lines);
-    }
-    let builder = tracing_subscriber::fmt()
-        .with_env_filter(config.filter()?)
-        .with_writer(output);
-    match config.format {
-        LogFormat::Human => builder
-            .with_ansi(std::io::stderr().is_terminal())
-            .finish()
             .try_init()?,
-        LogFormat::Json => builder
-            .fmt_fields(JsonFields::new())
-            .event_format(JsonLine)
-            .finish()
+        None => tracing_subscriber::registry()
+            .with(filter)
+            .with(log_layer(config.format, output))
             .try_init()?,
     }
-    Ok(last_lines)
+    Ok(guard)
 }
 
-fn log_layer<S>(
-    config: &LogConfig,
-    output: Output,
-) -> Result<Box<dyn Layer<S> + Send + Sync>, TelemetryError>
+fn log_layer<S>(format: LogFormat, output: NonBlocking) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
 {
-    let layer = fmt::layer().with_writer(output);
-    let filter = config.filter()?;
-    Ok(match config.format {
-        LogFormat::Human => layer
+    match format {
+        LogFormat::Human => fmt::layer()
+            .with_writer(output)
             .with_ansi(std::io::stderr().is_terminal())
-            .with_filter(filter)
             .boxed(),
-        LogFormat::Json => layer
-            .fmt_fields(JsonFields::new())
-            .event_format(JsonLine)
-            .with_filter(filter)
-            .boxed(),
-    })
+        LogFormat::Json => json::layer(output).boxed(),
+    }
 }
 
 #[cfg(test)]

@@ -22,8 +22,8 @@ pub(crate) trait AuditLog: Clone + Send + Sync + 'static {
 
     fn writer(&self) -> &Writer;
 
-    /// Appends records in one step.
-    async fn append_records(&self, records: &[Record]) -> Result<(), StoreError>;
+    /// Appends records in one step; `now_millis` is the time of an entry about a break, if there is one.
+    async fn append_records(&self, records: &[Record], now_millis: i64) -> Result<(), StoreError>;
 
     /// Gives a place in the chain to at most `limit` entries that have none; returns their number.
     async fn adopt_entries(
@@ -35,7 +35,12 @@ pub(crate) trait AuditLog: Clone + Send + Sync + 'static {
 
     /// Removes at most `limit` of the oldest entries that are older than `before`; returns their
     /// number.
-    async fn trim_entries(&self, before: Timestamp, limit: u16) -> Result<u64, StoreError>;
+    async fn trim_entries(
+        &self,
+        before: Timestamp,
+        limit: u16,
+        now: Timestamp,
+    ) -> Result<u64, StoreError>;
 
     /// Reads at most `limit` matching entries.
     async fn read_entries(
@@ -83,10 +88,10 @@ impl<L: AuditLog> Audit for L {
         adopt_all(self, now, false).await
     }
 
-    async fn trim(&self, before: Timestamp) -> Result<u64, StoreError> {
+    async fn trim(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
-            let deleted = self.trim_entries(before, MAX_BATCH).await?;
+            let deleted = self.trim_entries(before, MAX_BATCH, now).await?;
             all += deleted;
             if deleted < u64::from(MAX_BATCH) {
                 return Ok(all);
@@ -100,8 +105,11 @@ impl<L: AuditLog> Audit for L {
 }
 
 /// Lets entries that were written without the chain join it, in the order of their times.
-pub(crate) async fn adopt_after_migration(log: &impl AuditLog) -> Result<(), StoreError> {
-    let adopted = adopt_all(log, Timestamp::now(), true).await?;
+pub(crate) async fn adopt_after_migration(
+    log: &impl AuditLog,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let adopted = adopt_all(log, now, true).await?;
     if adopted > 0 {
         tracing::info!(adopted, "entries of the audit log have joined its chain");
     }

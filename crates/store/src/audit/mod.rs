@@ -71,11 +71,12 @@ pub trait Audit: Send + Sync {
     async fn adopt(&self, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Deletes events older than `before`, from the start of the chain; returns their number. The
-    /// head then names the newest deleted entry, so that the rest can be verified.
+    /// head then names the newest deleted entry, so that the rest can be verified. `now` is the time
+    /// of an entry about a break, if there is one.
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
-    async fn trim(&self, before: Timestamp) -> Result<u64, StoreError>;
+    async fn trim(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError>;
 
     /// Verifies every entry from the oldest to the newest and reports the first break. Entries that
     /// are appended meanwhile are not checked. With `noted`, the head recorded earlier must still

@@ -61,12 +61,16 @@ async fn write_waiting(log: &impl AuditLog) {
         return;
     }
     let records: Vec<Record> = batch.iter().map(|one| one.record.clone()).collect();
-    match log.append_records(&records).await {
+    // the time, as far as the callers knew it
+    let now_millis = records.iter().map(|record| record.at_millis).max();
+    let now_millis = now_millis.unwrap_or_default();
+    match log.append_records(&records, now_millis).await {
         Ok(()) => answer(batch, &Ok(())),
         // an entry that the database refuses must not fail the others
         Err(error) if batch.len() > 1 && error.is_refusal() => {
             for one in batch {
-                let result = log.append_records(std::slice::from_ref(&one.record)).await;
+                let record = std::slice::from_ref(&one.record);
+                let result = log.append_records(record, now_millis).await;
                 answer(vec![one], &result.map_err(Arc::new));
             }
         }

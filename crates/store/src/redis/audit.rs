@@ -34,12 +34,13 @@ impl AuditLog for RedisStore {
         &self.shared.audit_writer
     }
 
-    async fn append_records(&self, records: &[Record]) -> Result<(), StoreError> {
+    async fn append_records(&self, records: &[Record], now_millis: i64) -> Result<(), StoreError> {
         const OPERATION: &str = "append to the audit log";
         let keys = &self.shared.keys;
         for attempt in 0..MAX_TRIES {
             let found = self.head().await?;
-            let (mut head, broken) = self.resume(found.clone(), false).await?;
+            let resumed = self.resume(found.clone(), now_millis, false).await?;
+            let (mut head, broken) = resumed;
             let mut entries = Vec::with_capacity(records.len() + 1);
             for record in broken.iter().chain(records) {
                 entries.push((head.extend(keys, record), record));
@@ -74,12 +75,13 @@ impl AuditLog for RedisStore {
             if rows.is_empty() && is_current {
                 return Ok(0);
             }
-            let resumed = self.resume(found.clone(), is_migration).await?;
+            let at = now.as_millisecond();
+            let resumed = self.resume(found.clone(), at, is_migration).await?;
             let (mut head, broken) = resumed;
             let mut records = Vec::with_capacity(rows.len());
             for row in rows.into_iter().filter_map(|row| Row::of(TABLE, row)) {
                 records.push(Record {
-                    adopted_millis: Some(now.as_millisecond()),
+                    adopted_millis: Some(at),
                     ..record(&row)?
                 });
             }
@@ -98,7 +100,12 @@ impl AuditLog for RedisStore {
         })
     }
 
-    async fn trim_entries(&self, before: Timestamp, limit: u16) -> Result<u64, StoreError> {
+    async fn trim_entries(
+        &self,
+        before: Timestamp,
+        limit: u16,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
         const OPERATION: &str = "delete old audit events";
         let keys = &self.shared.keys;
         for attempt in 0..MAX_TRIES {
@@ -121,7 +128,8 @@ impl AuditLog for RedisStore {
                 return Ok(0);
             };
             let found = self.head().await?;
-            let (mut head, broken) = self.resume(found.clone(), false).await?;
+            let at = now.as_millisecond();
+            let (mut head, broken) = self.resume(found.clone(), at, false).await?;
             if let Some(record) = broken {
                 // recorded before the ends of the chain are moved
                 let link = head.extend(keys, &record);
@@ -228,6 +236,7 @@ impl RedisStore {
     async fn resume(
         &self,
         found: Option<Head>,
+        now_millis: i64,
         may_begin: bool,
     ) -> Result<(Head, Option<Record>), StoreError> {
         let keys = &self.shared.keys;
@@ -244,8 +253,7 @@ impl RedisStore {
         if may_begin && last.is_none() && found.is_none() {
             return Ok((Head::default(), None));
         }
-        let now = Timestamp::now().as_millisecond();
-        Ok(Head::resume(found, keys, last.as_ref(), now))
+        Ok(Head::resume(found, keys, last.as_ref(), now_millis))
     }
 
     /// Writes entries and the new head, unless the head differs from `found` by now.

@@ -6,13 +6,14 @@ use crate::audit::writer;
 use crate::database::Database;
 use crate::error::StoreError;
 use async_trait::async_trait;
+use jiff::Timestamp;
 
 #[async_trait]
 impl Database for RedisStore {
-    async fn migrate(&self) -> Result<(), StoreError> {
+    async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
         self.redis.migrate().await?;
         self.redis.claim(&self.shared.keys.key_ids()).await?;
-        adopt_after_migration(self).await
+        adopt_after_migration(self, now).await
     }
 
     async fn revert_all(&self) -> Result<(), StoreError> {

@@ -203,10 +203,15 @@ impl Sessions for RedisStore {
         Ok(SessionKind::ALL.into_iter().zip(counts).collect())
     }
 
-    async fn set_projects(&self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+    async fn set_projects(
+        &self,
+        root: Uuid,
+        projects: &[Project],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let fields = [("projects", to_json(TABLE, "projects", projects)?)];
         self.redis
-            .change_family("remember projects", root, &fields, Timestamp::now())
+            .change_family("remember projects", root, &fields, now)
             .await
     }
 
@@ -239,12 +244,13 @@ impl Sessions for RedisStore {
         root: Uuid,
         profile: &ProviderProfile,
         expires_at: Option<Timestamp>,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let mut call = self.redis.call(&SESSIONS, "set_provider");
         call.arg(root.to_string())
             .arg(to_json(TABLE, "provider_profile", profile)?)
             .arg(or_empty(expires_at.map(Timestamp::as_second)))
-            .arg(Timestamp::now().as_second());
+            .arg(now.as_second());
         let live: i64 = self
             .redis
             .script("take over a provider's word", &call)

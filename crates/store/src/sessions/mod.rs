@@ -148,7 +148,12 @@ pub trait Sessions: Send + Sync {
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.
-    async fn set_projects(&self, root: Uuid, projects: &[Project]) -> Result<(), StoreError>;
+    async fn set_projects(
+        &self,
+        root: Uuid,
+        projects: &[Project],
+        now: Timestamp,
+    ) -> Result<(), StoreError>;
 
     /// Stores the project used last, for the session and for the user's next one.
     ///
@@ -177,6 +182,7 @@ pub trait Sessions: Send + Sync {
         root: Uuid,
         profile: &ProviderProfile,
         expires_at: Option<Timestamp>,
+        now: Timestamp,
     ) -> Result<bool, StoreError>;
 
     /// Records that the session is in use and extends its idle expiry to `idle_expires_at`; returns

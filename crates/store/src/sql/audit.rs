@@ -28,14 +28,13 @@ impl AuditLog for SqlStore {
         &self.shared.audit_writer
     }
 
-    async fn append_records(&self, records: &[Record]) -> Result<(), StoreError> {
+    async fn append_records(&self, records: &[Record], now_millis: i64) -> Result<(), StoreError> {
         const OPERATION: &str = "append to the audit log";
         let keys = &self.shared.keys;
         let begin = self.pool.begin().await;
         let mut transaction = begin.map_err(StoreError::database(OPERATION))?;
         let found = lock_head(&mut transaction, OPERATION).await?;
-        let now = Timestamp::now().as_millisecond();
-        let (mut head, broken) = resume(keys, &mut transaction, found, now, false).await?;
+        let (mut head, broken) = resume(keys, &mut transaction, found, now_millis, false).await?;
         for record in broken.iter().chain(records) {
             let link = head.extend(keys, record);
             insert(&mut transaction, record, &link).await?;
@@ -102,13 +101,18 @@ impl AuditLog for SqlStore {
         Ok(rows.len() as u64)
     }
 
-    async fn trim_entries(&self, before: Timestamp, limit: u16) -> Result<u64, StoreError> {
+    async fn trim_entries(
+        &self,
+        before: Timestamp,
+        limit: u16,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
         const OPERATION: &str = "delete old audit events";
         let keys = &self.shared.keys;
         let begin = self.pool.begin().await;
         let mut transaction = begin.map_err(StoreError::database(OPERATION))?;
         let found = lock_head(&mut transaction, OPERATION).await?;
-        let now = Timestamp::now().as_millisecond();
+        let now = now.as_millisecond();
         // a changed head is recorded before its ends are moved
         let (mut head, broken) = resume(keys, &mut transaction, found, now, false).await?;
         if let Some(record) = &broken {

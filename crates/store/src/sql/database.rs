@@ -8,6 +8,7 @@ use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
 use crate::sealing::key_id_of;
 use async_trait::async_trait;
+use jiff::Timestamp;
 use sqlx::migrate::Migrate as _;
 use sqlx::{Connection as _, Row as _};
 use std::collections::BTreeSet;
@@ -17,9 +18,9 @@ const SAMPLED_SESSIONS: i64 = 20;
 
 #[async_trait]
 impl Database for SqlStore {
-    async fn migrate(&self) -> Result<(), StoreError> {
+    async fn migrate(&self, now: Timestamp) -> Result<(), StoreError> {
         self.migrator.run(self.pool.raw()).await?;
-        adopt_after_migration(self).await
+        adopt_after_migration(self, now).await
     }
 
     async fn revert_all(&self) -> Result<(), StoreError> {

@@ -43,7 +43,7 @@ async fn finding_o3_a_postgresql_that_cannot_be_used_names_one_cause_at_once() {
         assert_eq!(error.cause(), cause, "{error}");
     }
     let store = connect(server.url()).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(suite::fixtures::at(0)).await.unwrap();
     let (secret, _) = suite::fixtures::signed_in(&store, "ada").await;
     server.kill().unwrap();
     // the connections of the pool are dead, and no new one can be made

@@ -6,7 +6,7 @@ use portico_testkit::RedisServer;
 /// A migrated store on it. The server ends with the value.
 pub async fn store_on(server: &RedisServer) -> Store {
     let store = Store::connect(&server.url(), 1, keys(&[1])).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(crate::suite::fixtures::at(0)).await.unwrap();
     store
 }
 

@@ -26,9 +26,9 @@ async fn a_store_is_migrated_and_deleted_and_migrated() {
     assert!(error.to_string().contains("portico migrate"), "{error}");
     let error = store.ping().await.unwrap_err();
     assert!(matches!(error, StoreError::Uninitialised), "{error}");
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     store.ping().await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     store.ensure_migrated().await.unwrap();
 }
 
@@ -40,7 +40,7 @@ async fn a_store_of_a_newer_version_is_refused() {
     let _: String = raw.ask(&["SET", &schema, "99"]).await;
     for error in [
         database.store.ensure_migrated().await.unwrap_err(),
-        database.store.migrate().await.unwrap_err(),
+        database.store.migrate(at(0)).await.unwrap_err(),
     ] {
         assert!(
             matches!(error, StoreError::TooNew { found: 99, .. }),
@@ -80,7 +80,7 @@ async fn a_store_that_was_emptied_does_not_decide_who_is_signed_in() {
     assert_eq!(error.cause(), StoreCause::Uninitialised, "{error}");
     assert!(error.to_string().contains("NOSTORE"), "{error}");
     assert!(database.store.sessions().get(session.id).await.is_err());
-    database.store.migrate().await.unwrap();
+    database.store.migrate(at(0)).await.unwrap();
     let found = database.store.sessions().find(&secret, at(1)).await;
     assert!(found.unwrap().is_none());
 }
@@ -109,7 +109,7 @@ async fn finding_o1_an_emptied_redis_is_not_ready_and_takes_no_sign_in() {
     }
     // nothing was written into it either
     assert!(raw.keys("").await.is_empty());
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     store.ping().await.unwrap();
     store.sessions().create(&new, at(2)).await.unwrap();
     let found = store.sessions().get(session.id).await.unwrap();
@@ -124,7 +124,7 @@ async fn finding_o1_a_redis_of_another_installation_is_not_ready() {
     let other = Store::connect(&server.url(), 1, keys(&[2])).await.unwrap();
     for error in [
         other.ping().await.unwrap_err(),
-        other.migrate().await.unwrap_err(),
+        other.migrate(at(0)).await.unwrap_err(),
         other.ensure_own_keys().await.unwrap_err(),
     ] {
         assert!(matches!(error, StoreError::OtherKeys { .. }), "{error}");
@@ -292,7 +292,7 @@ async fn a_cluster_is_refused() {
 async fn the_prefix_is_part_of_the_url() {
     let url = with_own_prefix(&crate::service("PORTICO_TEST_REDIS", "REDIS_URL"));
     let store = Store::connect(&url, 1, keys(&[1])).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     let mut raw = Raw::connect(&url).await;
     // the version, the IDs of the keys, and the head of the audit log
     assert_eq!(raw.keys("").await.len(), 3);

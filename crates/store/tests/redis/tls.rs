@@ -41,7 +41,7 @@ async fn a_server_with_tls_is_asked_by_its_authority_only() {
     let address = server.address().replace("127.0.0.1", "localhost");
     let url = |ca: &str| format!("rediss://:pass%20word@{address}/0?ca_file={}", file(ca));
     let store = Store::connect(&url("ca.pem"), 1, keys(&[1])).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     let (secret, _) = signed_in(&store, "ada").await;
     let found = store.sessions().find(&secret, at(1)).await;
     assert!(found.unwrap().is_some());
@@ -67,11 +67,11 @@ async fn a_user_needs_its_password_and_its_keys_only() {
     let address = server.address();
     let url = format!("redis://portico:secret@{address}/0");
     let store = Store::connect(&url, 1, keys(&[1])).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     signed_in(&store, "ada").await;
     let elsewhere = format!("{url}?prefix=other:");
     let elsewhere = Store::connect(&elsewhere, 1, keys(&[1])).await.unwrap();
-    assert!(elsewhere.migrate().await.is_err());
+    assert!(elsewhere.migrate(at(0)).await.is_err());
     let wrong = format!("redis://portico:wrong@{address}/0");
     let error = Store::connect(&wrong, 1, keys(&[1])).await.unwrap_err();
     assert!(!error.to_string().contains("wrong@"), "{error}");

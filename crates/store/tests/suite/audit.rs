@@ -208,7 +208,7 @@ pub async fn finding_o5_retention_leaves_a_log_that_verifies(database: &Database
     assert_eq!((before.verified, &before.first_break), (6, &None));
     assert_eq!(audit.size().await.unwrap().oldest, Some(at(1)));
 
-    assert_eq!(audit.trim(at(4)).await.unwrap(), 3);
+    assert_eq!(audit.trim(at(4), at(8)).await.unwrap(), 3);
     let after = audit.verify(Some(&before.head)).await.unwrap();
     assert_eq!(after.first_break, None);
     assert_eq!((after.verified, after.removed_through), (3, 3));
@@ -220,12 +220,12 @@ pub async fn finding_o5_retention_leaves_a_log_that_verifies(database: &Database
 
     // what is appended afterwards continues the chain, and everything may go
     append(&database.store, 1).await;
-    assert_eq!(audit.trim(at(100)).await.unwrap(), 4);
+    assert_eq!(audit.trim(at(100), at(100)).await.unwrap(), 4);
     append(&database.store, 2).await;
     let report = audit.verify(None).await.unwrap();
     assert_eq!((report.verified, report.first_break), (2, None));
     assert_eq!(report.head.sequence, 9);
-    assert_eq!(audit.trim(at(0)).await.unwrap(), 0);
+    assert_eq!(audit.trim(at(0), at(8)).await.unwrap(), 0);
 }
 
 pub async fn finding_o5_writers_at_once_make_one_chain(database: &Database) {
@@ -245,7 +245,7 @@ pub async fn finding_o5_writers_at_once_make_one_chain(database: &Database) {
     // retention at the same time must not fork the chain
     let trims = async {
         for _ in 0..3 {
-            database.store.audit().trim(at(0)).await.unwrap();
+            database.store.audit().trim(at(0), at(8)).await.unwrap();
         }
     };
     futures::future::join(futures::future::join_all(writes), trims).await;

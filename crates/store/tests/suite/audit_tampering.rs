@@ -99,8 +99,11 @@ pub async fn finding_o5_a_cut_end_is_found_now_and_later(database: &Database) {
     assert_eq!(sequence, 4);
     assert!(matches!(kind, BreakKind::Noted(_)), "{kind}");
     let newest = newest(&database.store, 2).await;
-    let newest: Vec<String> = newest.into_iter().map(|one| one.event.action).collect();
-    assert_eq!(newest, ["after", "audit.break"]);
+    let newest: Vec<_> = newest
+        .iter()
+        .map(|one| (one.event.action.as_str(), one.at))
+        .collect();
+    assert_eq!(newest, [("after", at(9)), ("audit.break", at(9))]);
 }
 
 pub async fn finding_o5_a_cut_beginning_is_found(database: &Database) {
@@ -116,7 +119,7 @@ pub async fn finding_o5_a_cut_beginning_is_found(database: &Database) {
     .await;
     assert_eq!(first_break(database).await, (5, BreakKind::HeadChanged));
     // retention does not seal it either
-    database.store.audit().trim(at(0)).await.unwrap();
+    database.store.audit().trim(at(0), at(6)).await.unwrap();
     database.store.audit().adopt(at(6)).await.unwrap();
     let (_, kind) = first_break(database).await;
     assert!(matches!(kind, BreakKind::Noted(_)), "{kind}");

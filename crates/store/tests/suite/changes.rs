@@ -19,7 +19,7 @@ pub async fn ends_and_renewals_are_reported_in_their_order(database: &Database) 
     let sessions = store.sessions();
     sessions.renew(devi.id, &renewal, at(2)).await.unwrap();
     sessions
-        .set_projects(devi.id, &[project("acme")])
+        .set_projects(devi.id, &[project("acme")], at(2))
         .await
         .unwrap();
     sessions

@@ -36,7 +36,7 @@ pub struct Database {
 impl Database {
     pub async fn connect(url: String, dir: Option<tempfile::TempDir>) -> Self {
         let store = Store::connect(&url, 4, keys(&[1])).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(fixtures::at(0)).await.unwrap();
         Self {
             store,
             url,

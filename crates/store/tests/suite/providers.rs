@@ -104,7 +104,7 @@ pub async fn a_session_keeps_its_provider_for_the_whole_family(database: &Databa
     assert!(!child.has_keystone());
     let known = store
         .sessions()
-        .set_provider(root.id, &profile(&["dev"]), Some(at(500)))
+        .set_provider(root.id, &profile(&["dev"]), Some(at(500)), at(2))
         .await;
     assert!(known.unwrap());
     let child = store

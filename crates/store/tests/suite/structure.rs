@@ -1,5 +1,5 @@
 use super::Database;
-use super::fixtures::signed_in;
+use super::fixtures::{at, signed_in};
 use portico_store::StoreError;
 
 pub async fn migrations_go_up_down_and_up(database: &Database) {
@@ -11,8 +11,8 @@ pub async fn migrations_go_up_down_and_up(database: &Database) {
         matches!(error, StoreError::NotMigrated { missing } if missing >= 7),
         "{error}"
     );
-    store.migrate().await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(at(0)).await.unwrap();
+    store.migrate(at(0)).await.unwrap();
     store.ensure_migrated().await.unwrap();
     signed_in(store, "ada").await;
 }

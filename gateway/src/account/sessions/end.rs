@@ -7,7 +7,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use futures::{StreamExt as _, stream};
-use jiff::Timestamp;
 use portico_domain::identity::User;
 use portico_store::{EndReason, Outcome, Session, SessionKind, StoreError};
 use secrecy::ExposeSecret as _;
@@ -119,7 +118,7 @@ impl Account {
         };
         self.admins_only(context, caller, id).await?;
         let sessions = self.store.sessions();
-        let users = sessions.users_matching(id, Timestamp::now()).await?;
+        let users = sessions.users_matching(id, self.clock.now()).await?;
         let user = users.into_iter().find(|user| user.id == id);
         let user = user.ok_or_else(|| {
             Problem::downstream(
@@ -140,7 +139,7 @@ impl Account {
     /// browser's.
     async fn endable(&self, user: &User) -> Result<Vec<Session>, Interrupt> {
         let sessions = self.store.sessions();
-        let mut live = sessions.list_of_user(&user.id, Timestamp::now()).await?;
+        let mut live = sessions.list_of_user(&user.id, self.clock.now()).await?;
         live.retain(|session| session.kind != SessionKind::App);
         Ok(live)
     }

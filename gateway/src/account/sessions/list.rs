@@ -101,7 +101,7 @@ impl Account {
         whose: Whose,
         ending: Option<Ending>,
     ) -> Result<Response, Interrupt> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let tokens = self.store.keystone_tokens();
         let page = Sessions {
             whose,
@@ -132,7 +132,7 @@ impl Account {
     /// Returns the users that match a search: only one if the ID matches.
     async fn users_like(&self, typed: &str) -> Result<Vec<User>, Interrupt> {
         let sessions = self.store.sessions();
-        let mut users = sessions.users_matching(typed, Timestamp::now()).await?;
+        let mut users = sessions.users_matching(typed, self.clock.now()).await?;
         if let Some(exact) = users.iter().position(|user| user.id == typed) {
             users = vec![users.swap_remove(exact)];
         }

@@ -75,7 +75,7 @@ impl Account {
     /// Returns the user's live sessions as the page shows them: `current` first, then the latest
     /// used.
     async fn rows(&self, user: &User, current: Option<&Caller>) -> Result<Vec<Row>, StoreError> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let all = self.store.sessions().list_of_user(&user.id, now).await?;
         let mut rows: Vec<Row> = all
             .iter()

@@ -196,6 +196,7 @@ impl Authorization {
     async fn known_of(&self, rules: &RuleSet, matched: MatchedRules, caller: &Caller) -> Known {
         let mut known = Known {
             root: caller.live.root(),
+            now: self.clock.now(),
             tokens: Vec::new(),
             failed: None,
         };
@@ -285,6 +286,7 @@ struct NoAnswer;
 /// A caller with the roles that were fetched.
 struct Known {
     root: Arc<Session>,
+    now: Timestamp,
     tokens: Vec<(String, TokenResult)>,
     failed: Option<TokenError>,
 }
@@ -333,7 +335,7 @@ impl Person for Known {
     }
 
     fn signed_in_for(&self) -> Option<Duration> {
-        let ago = Timestamp::now().duration_since(self.root.authenticated_at?);
+        let ago = self.now.duration_since(self.root.authenticated_at?);
         // a clock that is behind does not make a sign-in older
         Some(Duration::try_from(ago).unwrap_or(Duration::ZERO))
     }

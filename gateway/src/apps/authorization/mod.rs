@@ -13,6 +13,8 @@ mod refusal;
 
 use std::sync::Arc;
 
+use portico_clock::Clock;
+
 use crate::{audit::AuditLog, hosts::Hosts, identity_providers::Providers, sessions::Sessions};
 
 pub use current::Reloaded;
@@ -25,6 +27,7 @@ pub(crate) use refusal::Refusal;
 /// Decides who may open an app.
 #[derive(Debug)]
 pub(crate) struct Authorization {
+    pub clock: Clock,
     /// The access rules of the apps.
     pub rules: Rules,
     pub hosts: Arc<Hosts>,

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse as _, Response};
 use extract::{BearerTokens, bearer_token, has_bearer_token};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use portico_clock::Clock;
 use portico_openstack::keystone;
 use portico_store::{Outcome, Store};
 
@@ -49,6 +50,7 @@ pub(crate) enum Fault {
 pub(crate) struct BearerAuthentication {
     pub verified_tokens: VerifiedTokenCache,
     pub store: Store,
+    pub clock: Clock,
     pub keystone: keystone::Client,
     pub providers: Arc<Providers>,
     pub sessions: Arc<Sessions>,

@@ -11,6 +11,7 @@ use std::{
 use hmac::{Hmac, Mac as _};
 use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_domain::identity::{Identity, User};
 use portico_openstack::keystone::TokenDetails;
 use portico_store::{Session, SessionKind, SessionProvider};
@@ -31,6 +32,7 @@ const MAX_VERIFICATIONS: u64 = 10_000;
 /// The cache of verifications, by an HMAC of the token, never by the token itself.
 #[derive(Debug)]
 pub(crate) struct VerifiedTokenCache {
+    clock: Clock,
     key: SecretString,
     verifications: Cache<[u8; 32], Verification>,
 }
@@ -48,8 +50,9 @@ pub(crate) struct Bearer {
 
 impl VerifiedTokenCache {
     /// Returns an empty cache.
-    pub fn new() -> Result<Self, NoRandomness> {
+    pub fn new(clock: Clock) -> Result<Self, NoRandomness> {
         Ok(Self {
+            clock,
             key: random_secret()?,
             verifications: Cache::builder()
                 .max_capacity(MAX_VERIFICATIONS)
@@ -71,7 +74,7 @@ impl VerifiedTokenCache {
         };
         let verification = self.verifications.try_get_with(key, work).await?;
         Ok(match verification {
-            Ok(bearer) if bearer.expires_at <= Timestamp::now() => {
+            Ok(bearer) if bearer.expires_at <= self.clock.now() => {
                 Err(Fault::Invalid("it has expired"))
             }
             // the cached verification is of the request that was throttled
@@ -122,6 +125,7 @@ impl Bearer {
     pub(super) fn of_keystone(
         details: TokenDetails,
         token: SecretString,
+        now: Timestamp,
     ) -> Result<Option<Arc<Self>>, NoRandomness> {
         let Identity {
             user,
@@ -133,7 +137,7 @@ impl Bearer {
         };
         let session = Session {
             projects: vec![project.clone()],
-            ..passing(user, details.methods, details.expires_at)?
+            ..passing(user, details.methods, details.expires_at, now)?
         };
         let bearer = Self::of(session, details.expires_at);
         let held = ProjectToken {
@@ -155,10 +159,11 @@ impl Bearer {
         methods: Vec<String>,
         provider: SessionProvider,
         expires_at: Timestamp,
+        now: Timestamp,
     ) -> Result<Arc<Self>, NoRandomness> {
         let session = Session {
             provider: Some(provider),
-            ..passing(user, methods, expires_at)?
+            ..passing(user, methods, expires_at, now)?
         };
         Ok(Self::of(session, expires_at))
     }
@@ -180,8 +185,8 @@ fn passing(
     user: User,
     auth_methods: Vec<String>,
     expires_at: Timestamp,
+    now: Timestamp,
 ) -> Result<Session, NoRandomness> {
-    let now = Timestamp::now();
     Ok(Session {
         id: Uuid::new_v4(),
         parent: None,
@@ -217,6 +222,12 @@ mod tests {
     use portico_domain::identity::Named;
     use std::sync::atomic::AtomicUsize;
 
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
+    fn cache() -> VerifiedTokenCache {
+        VerifiedTokenCache::new(Clock::from_fn(|| NOW)).unwrap()
+    }
+
     fn bearer(seconds: i64) -> Arc<Bearer> {
         let user = User {
             id: "u1".to_owned(),
@@ -226,14 +237,14 @@ mod tests {
                 name: "Default".to_owned(),
             },
         };
-        let expires_at = Timestamp::now() + SignedDuration::from_secs(seconds);
-        let session = passing(user, Vec::new(), expires_at).unwrap();
+        let expires_at = NOW + SignedDuration::from_secs(seconds);
+        let session = passing(user, Vec::new(), expires_at, NOW).unwrap();
         Bearer::of(session, expires_at)
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn many_who_ask_at_once_cost_one_question() {
-        let accepted = VerifiedTokenCache::new().unwrap();
+        let accepted = cache();
         let asked = AtomicUsize::new(0);
         let token = SecretString::from("t");
         let ask = || {
@@ -253,7 +264,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_verification_is_for_one_token_at_one_app() {
-        let accepted = VerifiedTokenCache::new().unwrap();
+        let accepted = cache();
         let of = |app: &'static str, token: &'static str, good: bool| {
             let accepted = &accepted;
             async move {
@@ -281,7 +292,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_undecided_bearer_is_verified_again_and_an_expired_one_never_counts() {
-        let accepted = VerifiedTokenCache::new().unwrap();
+        let accepted = cache();
         let token = SecretString::from("t");
         let outage = accepted
             .verification("a", &token, async { Err("outage") })

@@ -2,7 +2,7 @@
 use std::sync::Arc;
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_openstack::keystone::{self, TokenDetails, TokenScope};
 use portico_store::{EndReason, Reserved, SessionProvider, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -41,7 +41,7 @@ impl BearerAuthentication {
         let work = async {
             let subject = format!("bearer:{}", context.client.network());
             let throttle = self.store.throttle();
-            let now = Timestamp::now();
+            let now = self.clock.now();
             // before Keystone is asked, so that concurrent requests count before they are
             // answered
             let reserved = throttle.reserve(&subject, REFUSAL_LIMIT, now).await;
@@ -79,7 +79,7 @@ impl BearerAuthentication {
                 .filter_map(|id| self.providers.get(id))
                 .find(|provider| provider.client.issuer() == issuer)
         {
-            return ask_provider(provider, &token.secret).await;
+            return ask_provider(provider, &token.secret, &self.clock).await;
         }
         if issuers.iter().any(|issuer| issuer == KEYSTONE_BEARER) {
             return self.ask_keystone_about(&token.secret).await;
@@ -101,7 +101,8 @@ impl BearerAuthentication {
         if let Some(why) = unfit(&details) {
             return Ok(Err(Fault::Invalid(why)));
         }
-        let bearer = Bearer::of_keystone(details, token.clone()).map_err(|error| {
+        let bearer = Bearer::of_keystone(details, token.clone(), self.clock.now());
+        let bearer = bearer.map_err(|error| {
             tracing::error!(%error, "the identity of a bearer token cannot be used");
             Problem::internal()
         })?;
@@ -114,6 +115,7 @@ impl BearerAuthentication {
 async fn ask_provider(
     provider: &OidcProvider,
     token: &SecretString,
+    clock: &Clock,
 ) -> Result<Verification, Problem> {
     let verified = match provider.client.verify_bearer(token).await {
         Ok(verified) => verified,
@@ -134,7 +136,8 @@ async fn ask_provider(
         expires_at: None,
     };
     let user = user_of(provider, &identity);
-    Bearer::of_provider(user, identity.methods, of_provider, verified.expires_at)
+    let (methods, expires_at) = (identity.methods, verified.expires_at);
+    Bearer::of_provider(user, methods, of_provider, expires_at, clock.now())
         .map(Ok)
         .map_err(|error| {
             tracing::error!(%error, "the identity of a bearer token cannot be used");
@@ -156,9 +159,9 @@ pub(crate) fn watch(bearer_authentication: Arc<BearerAuthentication>, bearer: Ar
     )]
     tokio::spawn(async move {
         let bound = bearer_authentication.sessions.stale_bound();
-        let mut confirmed = Timestamp::now();
+        let mut confirmed = bearer_authentication.clock.now();
         while live.connections.count() > 0 {
-            let now = Timestamp::now();
+            let now = bearer_authentication.clock.now();
             let unconfirmed = token.is_some() && now.duration_since(confirmed) > bound;
             if now >= bearer.expires_at || unconfirmed {
                 live.connections.end(EndReason::Expired.as_str());
@@ -171,7 +174,7 @@ pub(crate) fn watch(bearer_authentication: Arc<BearerAuthentication>, bearer: Ar
             tokio::time::sleep(wait.try_into().unwrap_or_default()).await;
             let Some(token) = &token else { continue };
             match bearer_authentication.keystone.validate(token).await {
-                Ok(_) => confirmed = Timestamp::now(),
+                Ok(_) => confirmed = bearer_authentication.clock.now(),
                 Err(error) if error.is_refusal() => {
                     live.connections.end(EndReason::RefusedByKeystone.as_str())
                 }

@@ -20,6 +20,8 @@ pub(crate) mod sign_in;
 
 use std::sync::Arc;
 
+use portico_clock::Clock;
+
 use super::{
     authorization::Authorization, bearer::BearerAuthentication, handover::Handovers,
     identity::UpstreamIdentity,
@@ -33,6 +35,7 @@ use crate::{
 /// Decides the authorization requests of other proxies.
 #[derive(Debug)]
 pub(crate) struct ForwardAuth {
+    pub clock: Clock,
     pub hosts: Arc<Hosts>,
     pub authentication: Arc<Authentication>,
     pub authorization: Arc<Authorization>,

@@ -7,7 +7,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
-use jiff::Timestamp;
 
 use super::ForwardAuth;
 use crate::{
@@ -59,7 +58,7 @@ pub(crate) async fn app_host(
             .await?
             .is_ok()
     {
-        let now = Timestamp::now();
+        let now = forward_auth.clock.now();
         if forward_auth.authentication.is_redirect_loop(&headers, now) {
             return Err(forward_auth.authentication.app_loop(app));
         }

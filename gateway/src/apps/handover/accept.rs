@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::{Extension, extract::State, response::Response};
 use http::{HeaderMap, header};
-use jiff::Timestamp;
 use portico_store::{ChildKind, NewChild, Outcome};
 use secrecy::ExposeSecret as _;
 
@@ -46,7 +45,7 @@ pub(crate) async fn post(
     let Some(nonce) = handovers.cookies.read(&headers, Purpose::Handover) else {
         return Err(handovers.authentication.app_cookie_missing(app).into());
     };
-    let now = Timestamp::now();
+    let now = handovers.clock.now();
     let code = fields.secret("code");
     let redeemed = handovers
         .store

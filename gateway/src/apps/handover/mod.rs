@@ -11,7 +11,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, Method, Request};
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_store::Store;
 use secrecy::{ExposeSecret as _, SecretString};
 use sha2::{Digest as _, Sha256};
@@ -40,6 +40,7 @@ const NONCE_SECONDS: u32 = 900;
 pub(crate) struct Handovers {
     pub cookies: Cookies,
     pub store: Store,
+    pub clock: Clock,
     pub hosts: Arc<Hosts>,
     pub authentication: Arc<Authentication>,
     pub authorization: Arc<Authorization>,
@@ -78,7 +79,7 @@ pub(crate) fn begin_for(
     }
     if handovers
         .authentication
-        .is_redirect_loop(headers, Timestamp::now())
+        .is_redirect_loop(headers, handovers.clock.now())
     {
         return handovers.authentication.app_loop(app);
     }

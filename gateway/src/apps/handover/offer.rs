@@ -7,7 +7,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, Method, Uri};
-use jiff::Timestamp;
 use portico_store::{NewHandover, Outcome};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -78,7 +77,7 @@ pub(crate) async fn get(
     let code = handovers
         .store
         .handovers()
-        .create(&new, Timestamp::now())
+        .create(&new, handovers.clock.now())
         .await?;
     let token = key.as_ref().and_then(Key::token);
     let project = token.map(|token| token.project.id.as_str());

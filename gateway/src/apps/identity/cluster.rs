@@ -1,11 +1,11 @@
 //! Passes the user's own cluster token to apps that call the cluster's API server on the user's
 //! behalf.
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use jiff::Timestamp;
 use portico_domain::identity::Project;
 use secrecy::ExposeSecret as _;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -54,7 +54,7 @@ impl UpstreamIdentity {
         }
         let project = project_for(&cluster, caller, token)
             .ok_or_else(|| Refusal::NoProject(cluster.record.name.clone()))?;
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let sealed = self
             .cluster_tokens
             .cluster_token(&of_session(caller), caller, &cluster, &project)

@@ -217,7 +217,10 @@ fn is_user(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::{
+        os::unix::fs::PermissionsExt as _,
+        time::{Duration, SystemTime},
+    };
 
     #[test]
     fn a_user_name_with_a_colon_has_no_password() {
@@ -236,7 +239,9 @@ mod tests {
             std::fs::write(&file, text).expect("written");
             let private = std::fs::Permissions::from_mode(0o600);
             std::fs::set_permissions(&file, private).expect("private");
-            let time = std::time::SystemTime::now() - std::time::Duration::from_secs(hours * 3600);
+            // the real time, as the file system has it
+            let time = SystemTime::from(portico_clock::Clock::system().now())
+                - Duration::from_secs(hours * 3600);
             let open = std::fs::File::options().write(true).open(&file);
             open.and_then(|file| file.set_modified(time)).expect("time");
         };

@@ -1,7 +1,6 @@
 //! Passes identity in a signed token with the claims that an app reads, as Grafana's `[auth.jwt]`
 //! does.
 use http::{HeaderName, HeaderValue, header};
-use jiff::Timestamp;
 use portico_assertion::claims::MAX_LIFETIME_SECONDS;
 use serde_json::{Map, Value as Json, json};
 use uuid::Uuid;
@@ -79,7 +78,7 @@ impl UpstreamIdentity {
         app: &App,
         attributes: &IdentityAttributes<'_>,
     ) -> Result<(HeaderName, HeaderValue), super::Stopped> {
-        let now = Timestamp::now().as_second();
+        let now = self.clock.now().as_second();
         let mut claims = jwt.claims(attributes);
         for (name, value) in [
             ("iss", json!(self.hosts.main().as_ref())),

@@ -14,10 +14,12 @@ mod jwt;
 mod refusal;
 mod roles;
 
-use std::{collections::HashMap, sync::Arc, time::Instant};
+use std::{collections::HashMap, sync::Arc};
 
 use http::{HeaderName, HeaderValue};
+use portico_clock::Clock;
 use portico_runtime::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
@@ -48,6 +50,7 @@ pub(crate) type IdentityHeaders = Vec<(HeaderName, HeaderValue)>;
 /// Passes the identity of users to apps.
 #[derive(Debug)]
 pub(crate) struct UpstreamIdentity {
+    pub clock: Clock,
     /// How identity is passed to each app.
     pub identities: Arc<Identities>,
     pub hosts: Arc<Hosts>,

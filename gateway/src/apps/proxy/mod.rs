@@ -9,6 +9,7 @@ pub(crate) mod routes;
 
 use std::sync::{Arc, Weak};
 
+use portico_clock::Clock;
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
 use portico_store::Store;
 
@@ -34,6 +35,7 @@ pub(crate) struct ReverseProxy {
     pub forwarder: Arc<Forwarder>,
     pub panel: Upstream,
     pub store: Store,
+    pub clock: Clock,
     pub hosts: Arc<Hosts>,
     pub providers: Arc<Providers>,
     pub sessions: Arc<Sessions>,

@@ -4,12 +4,12 @@
 //! candidates of a user with the assertion, and shows those that the API server confirms.
 use std::{sync::Arc, time::Duration};
 
-use jiff::Timestamp;
 use moka::future::Cache;
 use portico_assertion::{
     audit_report::Candidate,
     claims::{Namespaces, fitting_namespaces},
 };
+use portico_clock::Clock;
 use portico_domain::identity::{project_group, project_role_group, user_group};
 use portico_store::{NamespaceCandidate, Store, StoreError};
 use uuid::Uuid;
@@ -25,13 +25,15 @@ const MAX_CACHED_USERS: u64 = 10_000;
 #[derive(Debug)]
 pub(crate) struct NamespaceCandidateCache {
     store: Store,
+    clock: Clock,
     cache: Cache<(String, String), Arc<Namespaces>>,
 }
 
 impl NamespaceCandidateCache {
-    pub fn new(store: Store) -> Self {
+    pub fn new(store: Store, clock: Clock) -> Self {
         Self {
             store,
+            clock,
             cache: Cache::builder()
                 .max_capacity(MAX_CACHED_USERS)
                 .time_to_live(CACHE_TTL)
@@ -54,7 +56,7 @@ impl NamespaceCandidateCache {
                 subjects.push(project_role_group(project, &role.id));
             }
             let candidates = self.store.namespace_candidates();
-            let all = candidates.of(&subjects, Timestamp::now()).await?;
+            let all = candidates.of(&subjects, self.clock.now()).await?;
             let all = all.into_iter().map(|one| (one.cluster, one.namespace));
             Ok::<_, StoreError>(Arc::new(fitting_namespaces(all)))
         });
@@ -75,7 +77,7 @@ impl NamespaceCandidateCache {
             namespace: candidate.namespace.clone(),
         };
         let candidates = self.store.namespace_candidates();
-        let added = candidates.add(&candidate.subject, &one, Timestamp::now());
+        let added = candidates.add(&candidate.subject, &one, self.clock.now());
         match added.await {
             Ok(()) => self.cache.invalidate_all(),
             Err(error) => tracing::error!(

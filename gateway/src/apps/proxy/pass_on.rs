@@ -1,6 +1,4 @@
 //! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
-use std::time::Instant;
-
 use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, Method, Request, header};
 use portico_proxy::{
@@ -9,6 +7,7 @@ use portico_proxy::{
     stream::connections::Connection,
     upstream::Upstream,
 };
+use tokio::time::Instant;
 use tracing::{Instrument as _, field::Empty};
 
 use super::{ReverseProxy, panel_audit::OnBehalf};

@@ -9,7 +9,6 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, Request, Uri, header};
-use jiff::Timestamp;
 use portico_assertion::claims::OpenApps;
 use portico_proxy::headers::Trust;
 
@@ -361,7 +360,7 @@ impl ReverseProxy {
             return;
         }
         let (store, session) = (self.store.clone(), Arc::clone(&caller.session));
-        let project = project.to_owned();
+        let (project, now) = (project.to_owned(), self.clock.now());
         #[allow(
             clippy::disallowed_methods,
             reason = "a stop loses no more than a preference"
@@ -369,7 +368,7 @@ impl ReverseProxy {
         tokio::spawn(async move {
             let remembered = store
                 .sessions()
-                .set_last_project(&session, &project, Timestamp::now())
+                .set_last_project(&session, &project, now)
                 .await;
             if let Err(error) = remembered {
                 tracing::warn!(%error, "the project used last could not be written down");

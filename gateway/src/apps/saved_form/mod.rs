@@ -6,6 +6,7 @@ mod save;
 
 use std::sync::Arc;
 
+use portico_clock::Clock;
 use portico_store::Store;
 
 use crate::{audit::AuditLog, browser_state::BrowserStates, http::cookies::Cookies};
@@ -17,5 +18,6 @@ pub(crate) struct SavedForms {
     /// Which form waits for a browser.
     pub browser_states: Arc<BrowserStates>,
     pub store: Store,
+    pub clock: Clock,
     pub audit: AuditLog,
 }

@@ -8,8 +8,6 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderValue, Request, StatusCode, header};
-use http_body_util::{BodyExt as _, Limited};
-use jiff::Timestamp;
 use portico_store::{Outcome, SavedForm};
 use secrecy::ExposeSecret as _;
 
@@ -22,7 +20,7 @@ use crate::{
     },
     browser_state::BrowserState,
     http::{
-        csrf, error_response::Problem, interrupt::Interrupt, redirect::see_other,
+        csrf, error_response::Problem, forms, interrupt::Interrupt, redirect::see_other,
         security_headers::harden,
     },
     pages::saved_form,
@@ -48,12 +46,7 @@ where
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Interrupt> {
         let (mut parts, body) = request.into_parts();
         let caller = extract::caller(&mut parts, &Arc::from_ref(state)).await?;
-        let body = Limited::new(body, MAX_BODY_BYTES);
-        let body = body
-            .collect()
-            .await
-            .map_err(|_| Problem::bad_request("The saved form could not be read."))?
-            .to_bytes();
+        let body = forms::read(body, MAX_BODY_BYTES).await?;
         let token = url::form_urlencoded::parse(&body)
             .find(|(name, _)| name == csrf::FIELD)
             .map(|(_, value)| value.into_owned());
@@ -129,7 +122,7 @@ impl SavedForms {
         let forms = self.store.saved_forms();
         let user = &caller.session.user.id;
         Ok(forms
-            .find(secret.expose_secret(), user, Timestamp::now())
+            .find(secret.expose_secret(), user, self.clock.now())
             .await?)
     }
 

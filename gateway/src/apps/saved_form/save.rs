@@ -1,7 +1,6 @@
 //! Saves a form that arrives after its session has expired.
 use axum::{body::Body, response::Response};
 use http::{HeaderMap, Method, Request, StatusCode, header};
-use http_body_util::{BodyExt as _, Limited};
 use jiff::Timestamp;
 use portico_store::{EndReason, NewSavedForm, Outcome, Session, SessionKind};
 use secrecy::{ExposeSecret as _, SecretString};
@@ -11,6 +10,7 @@ use crate::{
     audit::Event,
     http::{
         cookies::Purpose,
+        forms,
         interrupt::Interrupt,
         redirect::{see_other, with_cookie},
         return_path::ReturnPath,
@@ -50,11 +50,12 @@ impl SavedForms {
         if ReturnPath::parse(&target).as_str() != target {
             return None;
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let session = self.expired_session(request.headers(), now).await?;
         let browser = self.browser_states.open(context, request.headers());
-        let body = Limited::new(request.into_body(), MAX_BODY_BYTES);
-        let body = body.collect().await.ok()?.to_bytes();
+        let body = forms::read(request.into_body(), MAX_BODY_BYTES)
+            .await
+            .ok()?;
         let body = SecretString::from(String::from_utf8(body.to_vec()).ok()?);
         let new = NewSavedForm {
             user_id: session.user.id.clone(),

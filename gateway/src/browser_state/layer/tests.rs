@@ -1,5 +1,6 @@
 use axum::{Extension, Router, body::Body, routing::get};
 use http::{HeaderValue, Request};
+use portico_clock::Clock;
 use portico_store::{KeyRing, MAX_BROWSER_SESSION_BYTES, Store};
 use secrecy::SecretString;
 use tempfile::TempDir;
@@ -72,8 +73,12 @@ impl Routes {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().expect("keys");
         let store = Store::connect(&url, 1, keys).await.expect("store");
-        store.migrate().await.expect("migrations");
-        let states = Arc::new(BrowserStates::new(Cookies { secure }, store.clone()));
+        store
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .expect("migrations");
+        let (cookies, clock) = (Cookies { secure }, Clock::system());
+        let states = Arc::new(BrowserStates::new(cookies, store.clone(), clock));
         let on = |routes| with_browser_state(routes, &states);
         let router = Router::new()
             .route("/domain", on(get(domain)))

@@ -2,6 +2,8 @@
 mod conversions;
 mod outages;
 mod refusals;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -127,35 +129,5 @@ impl IntoResponse for Problem {
         let mut response = self.json(&request_id);
         response.extensions_mut().insert(self);
         response
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use http_body_util::BodyExt as _;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_problem_is_a_complete_response_wherever_it_is_returned() {
-        let problem = Problem::downstream(StatusCode::CONFLICT, "taken", "Taken", "It is taken.")
-            .steps(["Choose another."]);
-        let problem = Problem {
-            retry_after: Some(7),
-            ..problem
-        };
-        let response = problem.into_response();
-        assert_eq!(response.status(), StatusCode::CONFLICT);
-        assert_eq!(response.headers()[header::RETRY_AFTER], "7");
-        assert_eq!(response.headers()[header::CACHE_CONTROL], "no-store");
-        let body = response.into_body().collect().await.expect("body");
-        let body: serde_json::Value = serde_json::from_slice(&body.to_bytes()).expect("JSON");
-        let expected = json!({
-            "error": "taken",
-            "message": "It is taken.",
-            "request_id": "",
-            "steps": ["Choose another."],
-        });
-        assert_eq!(body, expected);
     }
 }

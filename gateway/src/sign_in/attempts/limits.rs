@@ -189,7 +189,7 @@ impl Attempts {
             accounts,
             places: Vec::with_capacity(counters.len()),
         };
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let throttle = self.store.throttle();
         for counter in counters {
             let reserved = throttle.reserve(&counter.subject, counter.limit, now).await;
@@ -250,7 +250,7 @@ impl Attempts {
         context: &Context,
         attempt: Attempt,
     ) -> Result<Failed, Problem> {
-        let (now, accounts) = (Timestamp::now(), self.store.sign_in_accounts());
+        let (now, accounts) = (self.clock.now(), self.store.sign_in_accounts());
         for account in &attempt.accounts {
             accounts.failed(account, attempt.known_browser, now).await?;
         }

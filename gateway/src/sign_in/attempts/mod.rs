@@ -5,6 +5,7 @@ pub(crate) mod limits;
 mod own_attempts;
 mod refusals;
 
+use portico_clock::Clock;
 use portico_store::Store;
 
 use self::refusals::HeldRefusals;
@@ -14,6 +15,7 @@ use crate::{audit::AuditLog, http::cookies::Cookies};
 #[derive(Debug)]
 pub(crate) struct Attempts {
     pub store: Store,
+    pub clock: Clock,
     pub cookies: Cookies,
     /// Refused sign-ins whose responses are delayed.
     pub refusals: HeldRefusals,
@@ -22,10 +24,16 @@ pub(crate) struct Attempts {
 
 impl Attempts {
     /// Creates the counters. Refused sign-ins are answered after `refusal_time`.
-    pub fn new(store: Store, cookies: Cookies, refusal_time: std::time::Duration) -> Self {
+    pub fn new(
+        store: Store,
+        clock: Clock,
+        cookies: Cookies,
+        refusal_time: std::time::Duration,
+    ) -> Self {
         Self {
-            audit: AuditLog::new(store.clone()),
+            audit: AuditLog::new(store.clone(), clock.clone()),
             store,
+            clock,
             cookies,
             refusals: HeldRefusals::new(refusal_time),
         }

@@ -124,7 +124,7 @@ impl Attempts {
         headers: &HeaderMap,
         readings: &[Claimed],
     ) -> Option<HeaderValue> {
-        let now = Timestamp::now().as_second();
+        let now = self.clock.now().as_second();
         let mut own = self.own_attempts(headers, now);
         let mut tags: Vec<String> = readings
             .iter()

@@ -77,7 +77,7 @@ mod tests {
         assert_eq!(answered_after(0, 38), None);
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn finding_s11_a_refusal_waits_for_its_time_and_leaves_its_place() {
         let time = Duration::from_millis(60);
         let refusals = HeldRefusals::with_places(time, 1);

@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_openstack::keystone::AuthOutcome;
 use secrecy::SecretString;
 
@@ -264,7 +264,7 @@ impl SignIn {
         receipt: &SecretString,
         return_path: &ReturnPath,
     ) -> Result<Option<HeaderValue>, Problem> {
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let flows = self.store.sign_in_flows();
         let started = flows
             .start(return_path.as_str(), now + RECEIPT_TTL, now)

@@ -7,7 +7,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use portico_openstack::keystone::AuthOutcome;
 use portico_store::SignInFlow;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -144,7 +144,7 @@ impl SignIn {
         let flow = self
             .store
             .sign_in_flows()
-            .find(cookie.expose_secret(), Timestamp::now())
+            .find(cookie.expose_secret(), self.clock.now())
             .await?;
         Ok(flow
             .filter(|flow| flow.receipt.is_some() && flow.return_path.starts_with('/'))
@@ -154,7 +154,7 @@ impl SignIn {
     /// Returns whether a code is used for the first time: Keystone itself accepts it repeatedly
     /// during its lifetime.
     pub async fn first_use(&self, user_id: &str, code: &SecretString) -> Result<bool, Problem> {
-        let until = Timestamp::now() + CODE_TTL;
+        let until = self.clock.now() + CODE_TTL;
         Ok(self
             .store
             .totp_marks()

@@ -120,7 +120,7 @@ pub(crate) async fn start(
     let Some(way) = ways.find(|way| way.id == fields.get("way")) else {
         return Err(Problem::not_found().into());
     };
-    let now = Timestamp::now();
+    let now = sign_in.clock.now();
     let flows = sign_in.store.sign_in_flows();
     let remembered = if reauthentication {
         format!("{REAUTHENTICATION_PREFIX}{return_path}")
@@ -150,7 +150,7 @@ pub(crate) async fn arrive(
     if length == 0 || length > MAX_TOKEN_BYTES {
         return Err(Problem::bad_request("Keystone has sent no token. Sign in again.").into());
     }
-    let now = Timestamp::now();
+    let now = sign_in.clock.now();
     let subject = format!("websso:{}", context.client.network());
     let reserved = sign_in
         .store
@@ -187,7 +187,7 @@ pub(crate) async fn finish(
     FormWithoutCsrf(mut fields): FormWithoutCsrf,
 ) -> Result<Response, Interrupt> {
     let code = fields.secret("code");
-    let now = Timestamp::now();
+    let now = sign_in.clock.now();
     let flows = sign_in.store.sign_in_flows();
     // valid once only, whatever the outcome
     let post_login = flows.find(code.expose_secret(), now).await?;
@@ -294,7 +294,7 @@ impl SignIn {
         let Ok(caller) = self.authentication.lookup(headers, None).await? else {
             return self.establish(context, headers, issued, return_path).await;
         };
-        let now = Some(Timestamp::now());
+        let now = Some(self.clock.now());
         let secret = self.go_on(context, &caller, &issued, now).await?;
         let answer = with_cookie(
             see_other(return_path.as_str()),

@@ -9,7 +9,6 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::StatusCode;
-use jiff::Timestamp;
 use portico_oidc::{Error, LogoutToken};
 use portico_store::{EndReason, Outcome};
 use secrecy::ExposeSecret as _;
@@ -79,7 +78,7 @@ impl SignIn {
                 id,
                 token.subject.as_deref(),
                 token.session.as_deref(),
-                Timestamp::now(),
+                self.clock.now(),
             )
             .await?;
         for session in sessions {

@@ -9,7 +9,6 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, StatusCode, Uri};
-use jiff::Timestamp;
 use portico_oidc::{Error, Redemption};
 use portico_store::Outcome;
 use secrecy::ExposeSecret as _;
@@ -52,7 +51,7 @@ pub(crate) async fn get(
             sign_in
                 .store
                 .provider_flows()
-                .take(&id, state, browser.expose_secret(), Timestamp::now())
+                .take(&id, state, browser.expose_secret(), sign_in.clock.now())
                 .await?
         }
         _ => None,

@@ -1,7 +1,6 @@
 //! Establishes a session from a provider's tokens: always a new one.
 use axum::response::Response;
 use http::HeaderMap;
-use jiff::Timestamp;
 use portico_oidc::Tokens;
 use portico_openstack::keystone::IssuedToken;
 use portico_store::{EndReason, NewProviderTokens, NewSession, Outcome, SessionProvider};
@@ -41,7 +40,7 @@ impl SignIn {
                 .end_session(old.live.id, EndReason::Replaced)
                 .await?;
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let mut absolute = now + span(self.session.absolute);
         if tokens.refresh_token.is_none() {
             // the provider cannot be asked about the session meanwhile
@@ -106,7 +105,7 @@ impl SignIn {
                     return Err(Problem::keystone_unavailable_by(&error).into());
                 }
             };
-            sessions.set_projects(session.id, &projects).await?;
+            sessions.set_projects(session.id, &projects, now).await?;
             several = projects.len() > 1;
         }
         metrics::sign_in(&provider.config.id, "succeeded");

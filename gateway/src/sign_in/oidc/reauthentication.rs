@@ -1,7 +1,6 @@
 //! Continues a session after its user has authenticated at the provider again.
 use axum::response::Response;
 use http::{HeaderMap, StatusCode};
-use jiff::Timestamp;
 use portico_oidc::Tokens;
 use portico_openstack::keystone::IssuedToken;
 use portico_store::{Outcome, RefreshedTokens, Session};
@@ -55,7 +54,7 @@ impl SignIn {
             )
             .into());
         }
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let held = self.store.provider_tokens();
         if let Some(before) = held.find(root.id).await? {
             let new = RefreshedTokens {

@@ -60,7 +60,7 @@ pub(crate) async fn get(
             )
             .leads_to("Sign in", "/oauth2/sign_in")
         })?;
-    let now = Timestamp::now();
+    let now = sign_in.clock.now();
     sign_in.count_start(&context, now).await?;
     let authorization = provider
         .client

@@ -41,12 +41,12 @@ pub struct Fault {
 ///
 /// # Errors
 /// If the store cannot be reached or its answer cannot be read.
-pub async fn check(store: &Store) -> Result<Option<Journals>, StoreError> {
+pub async fn check(store: &Store, now: Timestamp) -> Result<Option<Journals>, StoreError> {
     if !store.has_sql() {
         return Ok(None);
     }
     // first, so that the journals have every entry that is named
-    let mut marks = marks(store).await?;
+    let mut marks = marks(store, now).await?;
     let mut found = Journals::default();
     let mut after: Option<JournalKey> = None;
     loop {
@@ -94,11 +94,11 @@ async fn check_one(
 
 /// Returns the entries of journals that the audit log names. A journal is stored for 400 days after its last
 /// entry; what the audit log has for longer is not compared.
-async fn marks(store: &Store) -> Result<Marks, StoreError> {
+async fn marks(store: &Store, now: Timestamp) -> Result<Marks, StoreError> {
     let mut marks = Marks::new();
     let mut filter = AuditFilter {
         action: Some("panel".to_owned()),
-        since: Timestamp::now().checked_sub(RETENTION).ok(),
+        since: now.checked_sub(RETENTION).ok(),
         ..AuditFilter::default()
     };
     loop {

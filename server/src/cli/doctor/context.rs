@@ -1,6 +1,7 @@
 //! The context of the checks: the configuration, limited to the roles that are checked.
 use crate::config::{Config, Role};
 use gateway::config::GatewayConfig;
+use portico_clock::Clock;
 use portico_kube_auth::KubeAuthConfig;
 use portico_openstack::KeystoneConfig;
 use portico_store::StoreConfig;
@@ -15,11 +16,12 @@ pub(super) struct Context {
     /// The files of the configuration.
     pub files: Vec<PathBuf>,
     pub roles: Vec<Role>,
+    pub clock: Clock,
 }
 
 impl Context {
     /// Makes a context; with `roles` empty, for every role that has a section.
-    pub fn new(config: Config, files: Vec<PathBuf>, roles: &[Role]) -> Self {
+    pub fn new(config: Config, files: Vec<PathBuf>, roles: &[Role], clock: Clock) -> Self {
         let roles = if roles.is_empty() {
             config.configured_roles()
         } else {
@@ -29,6 +31,7 @@ impl Context {
             config,
             files,
             roles,
+            clock,
         }
     }
 

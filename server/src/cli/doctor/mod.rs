@@ -18,6 +18,7 @@ use fault::Fault;
 use finding::Finding;
 use futures::StreamExt as _;
 use futures::stream;
+use portico_clock::Clock;
 use report::Report;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -42,7 +43,8 @@ pub(super) async fn doctor(
         }
         Err(error) => return Err(error.into()),
     };
-    let context = Context::new(config, crate::config::files(named), &arguments.role);
+    let files = crate::config::files(named);
+    let context = Context::new(config, files, &arguments.role, Clock::system());
     let docs_url = context.config.panel.as_ref();
     let docs_url = docs_url.and_then(|panel| panel.docs_url.clone());
     let mut report = Report::new(arguments.json, docs_url, &context.roles);

@@ -77,12 +77,12 @@ pub(super) async fn import(
     config: &Config,
     section: &EnrolmentConfig,
     arguments: &ImportArgs,
+    now: Timestamp,
 ) -> anyhow::Result<EnrolledCluster> {
     let enrolled = all(store).await?;
     let stored = arguments.id.map(|id| imported(&enrolled, id)).transpose()?;
     let cluster = cluster(section, arguments, stored)?;
     ensure_distinct(&cluster, &enrolled, &config.clusters)?;
-    let now = Timestamp::now();
     // an action that cannot be recorded is not carried out
     record(store, ACTION, &cluster, Outcome::Intended, now).await?;
     let stored = store.enrolled_clusters().put(&cluster, now).await;

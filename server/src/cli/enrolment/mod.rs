@@ -19,6 +19,7 @@ use clap::{Args, Subcommand};
 use import::ImportArgs;
 use jiff::Timestamp;
 use portico_cli::output::OutputFormat;
+use portico_clock::Clock;
 use portico_domain::enrolled_cluster::EnrolledCluster;
 use portico_runtime::config::{ConfigError, Problem};
 use portico_store::{NewAuditEvent, Outcome, Store};
@@ -59,7 +60,8 @@ pub(super) async fn enrolment(config: &Config, command: &EnrolmentCommand) -> Re
     let section = section.ok_or_else(|| missing("enrolment"))?;
     let store = open_store(store).await?;
     store.ensure_migrated().await.context("look at the store")?;
-    let text = run(&store, config, section, command).await?;
+    let now = Clock::system().now();
+    let text = run(&store, config, section, command, now).await?;
     store.close().await;
     print_for_people(&text)
 }
@@ -69,16 +71,17 @@ async fn run(
     config: &Config,
     section: &EnrolmentConfig,
     command: &EnrolmentCommand,
+    now: Timestamp,
 ) -> anyhow::Result<String> {
     match command {
         EnrolmentCommand::List { output } => list::list(store, section, *output).await,
         EnrolmentCommand::Import(arguments) => {
             // before anything is stored
             let webhook = api_server::Webhook::read(section)?;
-            let record = import::import(store, config, section, arguments).await?;
+            let record = import::import(store, config, section, arguments, now).await?;
             Ok(api_server::after_import(&record, section, webhook.as_ref()))
         }
-        EnrolmentCommand::Remove(arguments) => remove::remove(store, arguments.id).await,
+        EnrolmentCommand::Remove(arguments) => remove::remove(store, arguments.id, now).await,
     }
 }
 

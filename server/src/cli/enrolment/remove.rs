@@ -9,10 +9,9 @@ use uuid::Uuid;
 const ACTION: &str = "cluster.remove";
 
 /// Removes the record of an imported cluster.
-pub(super) async fn remove(store: &Store, id: Uuid) -> anyhow::Result<String> {
+pub(super) async fn remove(store: &Store, id: Uuid, now: Timestamp) -> anyhow::Result<String> {
     let clusters = all(store).await?;
     let cluster = imported(&clusters, id)?;
-    let now = Timestamp::now();
     // an action that cannot be recorded is not carried out
     record(store, ACTION, cluster, Outcome::Intended, now).await?;
     let removed = store.enrolled_clusters().remove(id).await;

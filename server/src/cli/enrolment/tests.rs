@@ -8,6 +8,8 @@ use portico_store::{AuditFilter, KeyRing};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use std::path::PathBuf;
 
+const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
 fn authority() -> String {
     let mut params = CertificateParams::new(Vec::<String>::new()).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -34,7 +36,7 @@ impl Place {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let section = EnrolmentConfig {
             sealing_key_file: "kube-auth.pub".into(),
             api_networks: vec!["192.0.2.0/24".parse().unwrap()],
@@ -76,7 +78,7 @@ impl Place {
     }
 
     async fn import(&self, arguments: &ImportArgs) -> anyhow::Result<EnrolledCluster> {
-        import::import(&self.store, &self.config, &self.section, arguments).await
+        import::import(&self.store, &self.config, &self.section, arguments, NOW).await
     }
 
     async fn refusal(&self, arguments: &ImportArgs) -> ImportError {
@@ -157,10 +159,12 @@ async fn a_cluster_is_imported_replaced_and_removed_and_it_is_recorded() {
         "{list}"
     );
 
-    let text = remove::remove(&place.store, first.id).await.unwrap();
+    let text = remove::remove(&place.store, first.id, NOW).await.unwrap();
     assert!(text.starts_with("shop ("), "{text}");
     assert!(place.stored().await.is_empty());
-    let gone = remove::remove(&place.store, first.id).await.unwrap_err();
+    let gone = remove::remove(&place.store, first.id, NOW)
+        .await
+        .unwrap_err();
     assert!(gone.to_string().contains("no imported cluster"), "{gone}");
     let entries = |action: &str| {
         [
@@ -283,13 +287,15 @@ async fn clusters_of_magnum_are_listed_and_neither_replaced_nor_removed() {
     let mut place = Place::new().await;
     let magnum = of_magnum(9);
     let enrolled = place.store.enrolled_clusters();
-    enrolled.put(&magnum, Timestamp::now()).await.unwrap();
+    enrolled.put(&magnum, NOW).await.unwrap();
     let mut arguments = place.arguments("shop", "192.0.2.7");
     arguments.id = Some(magnum.id);
     let refusal = place.refusal(&arguments).await;
     let of_magnum = matches!(refusal, ImportError::OfMagnum { .. });
     assert!(of_magnum, "{refusal}");
-    let removal = remove::remove(&place.store, magnum.id).await.unwrap_err();
+    let removal = remove::remove(&place.store, magnum.id, NOW)
+        .await
+        .unwrap_err();
     assert!(
         removal.to_string().contains("cluster of Magnum"),
         "{removal}"

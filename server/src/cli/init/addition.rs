@@ -15,6 +15,7 @@ use super::systemd;
 use crate::config::Config;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 use portico_domain::cluster::ClusterRecord;
 use portico_runtime::config::load;
 use std::path::{Path, PathBuf};
@@ -86,10 +87,14 @@ impl Addition {
     ///
     /// # Errors
     /// The first error; the directory is unchanged then.
-    pub fn write(&self, program: &Path) -> Result<(Vec<PathBuf>, Vec<Step>), InitError> {
+    pub fn write(
+        &self,
+        program: &Path,
+        now: Timestamp,
+    ) -> Result<(Vec<PathBuf>, Vec<Step>), InitError> {
         let records = self.records()?;
         let staging = Staging::new(&self.out, group_of(&self.out.join(CONFIGURATION)))?;
-        self.server_certificates(&staging)?;
+        self.server_certificates(&staging, now)?;
         let missing: Vec<(&ClusterRecord, String)> = records
             .iter()
             .filter_map(|record| {
@@ -118,7 +123,7 @@ impl Addition {
                 let unit = systemd::bootstrap(&self.out, cluster, &self.roles, program);
                 write_units(&staging, unit)?;
             }
-            let authority = self.authority(API_SERVERS_CA)?;
+            let authority = self.authority(API_SERVERS_CA, now)?;
             for (record, directory) in missing {
                 cluster_files::write_webhook(&staging, &directory, record, &webhook, &authority)?;
             }
@@ -169,7 +174,7 @@ impl Addition {
     }
 
     /// Makes the certificates that the configuration names below `tls` and that do not exist.
-    fn server_certificates(&self, staging: &Staging) -> Result<(), InitError> {
+    fn server_certificates(&self, staging: &Staging, now: Timestamp) -> Result<(), InitError> {
         let config = &self.config;
         let missing = |cert: Option<&PathBuf>, name: &str| {
             let own = self.out.join(format!("tls/{name}.crt"));
@@ -181,17 +186,27 @@ impl Addition {
             && missing(section.tls_cert_file.as_ref(), "gateway")
         {
             let names = gateway_names(&section.public_url, &section.apps_domain);
-            write_server(staging, "gateway", &self.authority(SERVERS_CA)?, &names)?;
+            write_server(
+                staging,
+                "gateway",
+                &self.authority(SERVERS_CA, now)?,
+                &names,
+            )?;
         }
         let kube_auth = config.kube_auth.as_ref();
         if missing(kube_auth.map(|section| &section.tls_cert_file), "kube-auth") {
             let names = kube_auth_names(&self.kube_auth_url);
-            write_server(staging, "kube-auth", &self.authority(SERVERS_CA)?, &names)?;
+            write_server(
+                staging,
+                "kube-auth",
+                &self.authority(SERVERS_CA, now)?,
+                &names,
+            )?;
         }
         Ok(())
     }
 
-    fn authority(&self, name: &str) -> Result<Authority, InitError> {
+    fn authority(&self, name: &str, now: Timestamp) -> Result<Authority, InitError> {
         let cert = self.out.join(format!("ca/{name}.crt"));
         let key = self.out.join(format!("ca/{name}.key"));
         for file in [&cert, &key] {
@@ -199,7 +214,7 @@ impl Addition {
                 return Err(InitError::NoAuthority(file.clone()));
             }
         }
-        Authority::read(&read(&cert)?, &read(&key)?)
+        Authority::read(&read(&cert)?, &read(&key)?, now)
     }
 }
 

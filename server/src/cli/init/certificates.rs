@@ -33,6 +33,8 @@ pub(super) struct Authority {
     chain: String,
     /// The authority's own certificate and key.
     pub pair: Pair,
+    /// When it signs.
+    now: Timestamp,
 }
 
 impl Authority {
@@ -40,14 +42,13 @@ impl Authority {
     ///
     /// # Errors
     /// [`InitError::Certificate`].
-    pub fn generate(common_name: &str) -> Result<Self, InitError> {
+    pub fn generate(common_name: &str, now: Timestamp) -> Result<Self, InitError> {
         let made = || -> Result<_, rcgen::Error> {
             let key = KeyPair::generate()?;
             let mut params = CertificateParams::new(Vec::new())?;
             params.distinguished_name = name(common_name);
             params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
             params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-            let now = Timestamp::now();
             let ends = now.to_zoned(TimeZone::UTC).date();
             let ends = ends.saturating_add(AUTHORITY_YEARS.years());
             validity(&mut params, now, ends);
@@ -63,6 +64,7 @@ impl Authority {
             issuer,
             chain: String::new(),
             pair,
+            now,
         })
     }
 
@@ -70,7 +72,7 @@ impl Authority {
     ///
     /// # Errors
     /// [`InitError::Certificate`] if the files are not an authority and its key.
-    pub fn read(cert_pem: &str, key_pem: &str) -> Result<Self, InitError> {
+    pub fn read(cert_pem: &str, key_pem: &str, now: Timestamp) -> Result<Self, InitError> {
         let read = || -> Result<_, rcgen::Error> {
             let key = KeyPair::from_pem(key_pem)?;
             ensure_pair(cert_pem, &key)?;
@@ -83,6 +85,7 @@ impl Authority {
                 cert_pem: cert_pem.to_owned(),
                 key_pem: key_pem.to_owned(),
             },
+            now,
         })
     }
 
@@ -124,9 +127,8 @@ impl Authority {
             params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
             params.extended_key_usages = vec![usage];
             params.use_authority_key_identifier_extension = true;
-            let now = Timestamp::now();
-            let ends = now.to_zoned(TimeZone::UTC).date();
-            validity(&mut params, now, ends.saturating_add(LEAF_DAYS.days()));
+            let ends = self.now.to_zoned(TimeZone::UTC).date();
+            validity(&mut params, self.now, ends.saturating_add(LEAF_DAYS.days()));
             let key = KeyPair::generate()?;
             let certificate = params.signed_by(&key, &self.issuer)?;
             Ok(Pair {
@@ -214,6 +216,8 @@ fn failed(subject: &str, source: rcgen::Error) -> InitError {
 mod tests {
     use super::*;
 
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
     #[test]
     fn the_names_cover_the_apps_and_this_machine() {
         let public = Url::parse("https://portico.example.org").unwrap();
@@ -232,13 +236,13 @@ mod tests {
 
     #[test]
     fn an_authority_signs_again_after_it_was_read_from_its_files() {
-        let made = Authority::generate("Portico, a test").unwrap();
-        let read = Authority::read(&made.pair.cert_pem, &made.pair.key_pem).unwrap();
+        let made = Authority::generate("Portico, a test", NOW).unwrap();
+        let read = Authority::read(&made.pair.cert_pem, &made.pair.key_pem, NOW).unwrap();
         let server = read.server(&["portico.example.org".to_owned()]).unwrap();
         assert_eq!(server.cert_pem.matches("BEGIN CERTIFICATE").count(), 2);
-        let other = Authority::generate("Another").unwrap();
-        assert!(Authority::read(&made.pair.cert_pem, &other.pair.key_pem).is_err());
-        assert!(Authority::read(&server.cert_pem, &server.key_pem).is_err());
-        assert!(Authority::read("not a certificate", &other.pair.key_pem).is_err());
+        let other = Authority::generate("Another", NOW).unwrap();
+        assert!(Authority::read(&made.pair.cert_pem, &other.pair.key_pem, NOW).is_err());
+        assert!(Authority::read(&server.cert_pem, &server.key_pem, NOW).is_err());
+        assert!(Authority::read("not a certificate", &other.pair.key_pem, NOW).is_err());
     }
 }

@@ -9,6 +9,7 @@ use super::steps::{self, Step};
 use super::systemd;
 use crate::cli::keys;
 use crate::config::{Config, Role};
+use jiff::Timestamp;
 use portico_runtime::config::load;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,7 @@ pub(super) fn ensure_empty(directory: &Path) -> Result<(), InitError> {
 pub(super) fn write(
     settings: &Settings,
     program: &Path,
+    now: Timestamp,
 ) -> Result<(Vec<PathBuf>, Vec<Step>), InitError> {
     ensure_empty(&settings.out)?;
     let staging = Staging::new(&settings.out, settings.group)?;
@@ -49,9 +51,9 @@ pub(super) fn write(
     if let Some(pem) = &settings.keystone.ca_pem {
         staging.write("tls/keystone-ca.crt", Access::Public, pem)?;
     }
-    let kube_auth_ca = server_certificates(settings, &staging)?;
+    let kube_auth_ca = server_certificates(settings, &staging, now)?;
     let host = settings.public_url.host_str().unwrap_or_default();
-    let clients = Authority::generate(&format!("Portico API servers CA, {host}"))?;
+    let clients = Authority::generate(&format!("Portico API servers CA, {host}"), now)?;
     write_authority(&staging, API_SERVERS_CA, &clients)?;
     let webhook = Webhook {
         url: &settings.kube_auth_url,
@@ -85,21 +87,25 @@ pub(super) fn write_units(
 
 /// Writes the certificates of gateway and kube-auth, unless the operator supplies them; returns the
 /// authority of kube-auth's.
-fn server_certificates(settings: &Settings, staging: &Staging) -> Result<String, InitError> {
+fn server_certificates(
+    settings: &Settings,
+    staging: &Staging,
+    now: Timestamp,
+) -> Result<String, InitError> {
     let gateway = settings.gateway_tls == GatewayTls::Made;
     if let (false, KubeAuthTls::Files { ca_pem, .. }) = (gateway, &settings.kube_auth_tls) {
         return Ok(ca_pem.clone());
     }
     let authority = match &settings.authority {
         Some(own) => {
-            let authority = Authority::read(&own.cert_pem, &own.key_pem)?;
+            let authority = Authority::read(&own.cert_pem, &own.key_pem, now)?;
             let pem = &authority.pair.cert_pem;
             staging.write("tls/ca.crt", Access::Public, pem)?;
             authority
         }
         None => {
             let host = settings.public_url.host_str().unwrap_or_default();
-            let authority = Authority::generate(&format!("Portico CA, {host}"))?;
+            let authority = Authority::generate(&format!("Portico CA, {host}"), now)?;
             write_authority(staging, SERVERS_CA, &authority)?;
             authority
         }

@@ -28,6 +28,8 @@ use anyhow::Context as _;
 use arguments::Output;
 use checks::Check;
 use error::InitError;
+use jiff::Timestamp;
+use portico_clock::Clock;
 use questions::Questions;
 use serde::Serialize;
 use settings::{Cluster, Keystone, Settings};
@@ -50,7 +52,9 @@ struct Report {
 /// Writes an installation, or adds to one.
 pub(super) async fn init(args: InitArgs) -> Result<(), CliError> {
     let output = args.output;
-    let report = run(args).await.map_err(anyhow::Error::from)?;
+    let report = run(args, Clock::system().now())
+        .await
+        .map_err(anyhow::Error::from)?;
     match output {
         Output::Text => print(&text(&report)),
         Output::Json => {
@@ -60,7 +64,7 @@ pub(super) async fn init(args: InitArgs) -> Result<(), CliError> {
     }
 }
 
-async fn run(mut args: InitArgs) -> Result<Report, InitError> {
+async fn run(mut args: InitArgs, now: Timestamp) -> Result<Report, InitError> {
     let questions = if args.yes {
         None
     } else if std::io::stdin().is_terminal() {
@@ -69,7 +73,7 @@ async fn run(mut args: InitArgs) -> Result<Report, InitError> {
         return Err(InitError::NoTerminal);
     };
     if args.add {
-        return add(args, questions.as_ref()).await;
+        return add(args, questions.as_ref(), now).await;
     }
     // before any question
     let out = std::path::absolute(&args.out).unwrap_or_else(|_| args.out.clone());
@@ -80,7 +84,7 @@ async fn run(mut args: InitArgs) -> Result<Report, InitError> {
     let settings = Settings::new(&args)?;
     let keystone = Some(&settings.keystone);
     let checks = check(&args, keystone, &settings.clusters, questions.as_ref()).await?;
-    let (written, steps) = installation::write(&settings, &program())?;
+    let (written, steps) = installation::write(&settings, &program(), now)?;
     Ok(Report {
         directory: settings.out,
         checks,
@@ -89,13 +93,17 @@ async fn run(mut args: InitArgs) -> Result<Report, InitError> {
     })
 }
 
-async fn add(mut args: InitArgs, questions: Option<&Questions>) -> Result<Report, InitError> {
+async fn add(
+    mut args: InitArgs,
+    questions: Option<&Questions>,
+    now: Timestamp,
+) -> Result<Report, InitError> {
     if let Some(questions) = questions.filter(|_| args.clusters.is_empty()) {
         questions.clusters(&mut args)?;
     }
     let addition = Addition::new(&args)?;
     let checks = check(&args, None, &addition.clusters, questions).await?;
-    let (written, steps) = addition.write(&program())?;
+    let (written, steps) = addition.write(&program(), now)?;
     Ok(Report {
         directory: args.out,
         checks,

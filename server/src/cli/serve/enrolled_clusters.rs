@@ -125,7 +125,7 @@ impl Follower {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use jiff::Timestamp;
+    use portico_clock::Clock;
     use portico_domain::enrolled_cluster::ClusterSource;
     use portico_store::KeyRing;
     use uuid::Uuid;
@@ -175,10 +175,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let mut follower = follower(&directory).await;
         assert!(follower.changed().await.is_none(), "there is no table yet");
-        follower.store.migrate().await.unwrap();
+        follower
+            .store
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
         assert_eq!(follower.changed().await, Some(Vec::new()));
         assert_eq!(follower.changed().await, None);
-        let (store, now) = (follower.store.clone(), Timestamp::now());
+        let (store, now) = (follower.store.clone(), Clock::system().now());
         let one = cluster(1, "192.0.2.7");
         store.enrolled_clusters().put(&one, now).await.unwrap();
         assert_eq!(ids(&follower.changed().await.unwrap()), [1]);
@@ -192,8 +196,12 @@ mod tests {
     async fn a_cluster_outside_of_the_networks_is_left_out_alone() {
         let directory = tempfile::tempdir().unwrap();
         let mut follower = follower(&directory).await;
-        follower.store.migrate().await.unwrap();
-        let (store, now) = (follower.store.clone(), Timestamp::now());
+        follower
+            .store
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
+        let (store, now) = (follower.store.clone(), Clock::system().now());
         for one in [cluster(1, "198.51.100.7"), cluster(2, "192.0.2.7")] {
             store.enrolled_clusters().put(&one, now).await.unwrap();
         }
@@ -204,7 +212,11 @@ mod tests {
     async fn a_store_that_fails_changes_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let mut follower = follower(&directory).await;
-        follower.store.migrate().await.unwrap();
+        follower
+            .store
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
         assert!(follower.changed().await.is_some());
         follower.store.close().await;
         assert_eq!(follower.changed().await, None);

@@ -4,6 +4,7 @@ use super::{
 use anyhow::Context as _;
 use gateway::{Cluster, Deps, Gateway};
 use portico_assertion::{Signer, SigningKey};
+use portico_clock::Clock;
 use portico_openstack::keystone;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
@@ -13,13 +14,15 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     };
     let listener = listen("gateway.listen", section.listen).await?;
     let store = store::open(context).await?;
-    let client = keystone::Client::new(keystone).context("keystone")?;
+    let clock = Clock::system();
+    let client = keystone::Client::new(keystone, clock.clone()).context("keystone")?;
     let signing_key =
         SigningKey::read(&section.assertion_key_file).context("gateway.assertion_key_file")?;
     let clusters: Result<Vec<_>, _> = config.clusters.iter().cloned().map(Cluster::read).collect();
     let built = Gateway::build(
         section.clone(),
         Deps {
+            clock,
             store: store.clone(),
             keystone: client.clone(),
             default_domain: keystone.default_domain.clone(),

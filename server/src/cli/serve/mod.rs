@@ -14,12 +14,13 @@ use super::error::CliError;
 use crate::config::{Config, Role};
 use anyhow::Context as _;
 use keys::OwnVerifier;
+use portico_clock::Clock;
 use portico_runtime::admin::{self, Readiness, Weight};
 use portico_runtime::lifecycle::Lifecycle;
 use portico_runtime::listener::{HttpService, Listener};
 use portico_runtime::metrics::Metrics;
 use portico_runtime::open_files;
-use portico_runtime::telemetry;
+use portico_runtime::telemetry::{self, WorkerGuard};
 use portico_runtime::tls::{ReloadingTls, TlsFiles};
 use portico_runtime::traces::Traces;
 use portico_store::Store;
@@ -48,15 +49,16 @@ pub(super) struct Context<'c> {
     pub store: OnceCell<Store>,
 }
 
-/// Runs the roles until the process is stopped.
+/// Runs the roles until the process is stopped. The guard of the log is left in `log`.
 pub(super) async fn serve(
     files: &[PathBuf],
     config: Config,
     roles: &[Role],
+    log: &mut Option<WorkerGuard>,
 ) -> Result<(), CliError> {
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
-    let _last_lines = telemetry::init(&config.log, traces.as_ref()).context("start logging")?;
-    let metrics = Metrics::install().context("install metrics")?;
+    *log = Some(telemetry::init(&config.log, traces.as_ref()).context("start logging")?);
+    let metrics = Metrics::install(Clock::system().now()).context("install metrics")?;
     portico_store::describe_metrics();
     let lifecycle = Lifecycle::ending(&config.shutdown);
     let readiness = Readiness::new();

@@ -6,6 +6,7 @@ use crate::service::enrolment::{self, Enrolment, EnrolmentParts};
 use crate::service::lifecycle::{self, MagnumAccess, MagnumParts, StoredAttempts};
 use anyhow::Context as _;
 use portico_assertion::{SigningKey, Verifier};
+use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_openstack::keystone;
 use portico_openstack::rest::{RestClient, ServiceOptions};
@@ -35,16 +36,19 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     crate::shared_watch::describe_metrics();
     enrolment::describe_metrics();
     lifecycle::describe_metrics();
-    let keystone = config.keystone.as_ref().map(keystone::Client::new);
+    let clock = Clock::system();
+    let keystone = config.keystone.as_ref();
+    let keystone = keystone.map(|section| keystone::Client::new(section, clock.clone()));
     let keystone = keystone.transpose().context("keystone")?;
-    let clusters = Arc::new(Clusters::new(config.clusters.clone()));
+    let clusters = Arc::new(Clusters::new(config.clusters.clone(), clock.clone()));
     let following = Arc::clone(&clusters);
     enrolled_clusters::follow(context, move |clusters, key| {
         following.replace_enrolled(clusters, key);
     })
     .await?;
-    let Magnum { enrolment, access } = magnum(context, keystone.clone()).await?;
+    let Magnum { enrolment, access } = magnum(context, keystone.clone(), clock.clone()).await?;
     let router = router(PanelParts {
+        clock,
         enrolment,
         magnum: access,
         keystone,
@@ -76,6 +80,7 @@ struct Magnum {
 async fn magnum(
     context: &Context<'_>,
     keystone: Option<keystone::Client>,
+    clock: Clock,
 ) -> anyhow::Result<Magnum> {
     let config = context.config;
     let Some(section) = &config.enrolment else {
@@ -97,6 +102,7 @@ async fn magnum(
         magnum: clients.magnum.clone(),
         keystone: keystone.clone(),
         store: store.clone(),
+        clock: clock.clone(),
     };
     Ok(Magnum {
         enrolment: Enrolment::new(section.clone(), parts),
@@ -105,7 +111,8 @@ async fn magnum(
             keystone,
             section: section.clone(),
             roles: config.magnum.roles.clone(),
-            attempts: Arc::new(StoredAttempts::new(store)),
+            attempts: Arc::new(StoredAttempts::new(store, clock.clone())),
+            clock,
         }),
     })
 }

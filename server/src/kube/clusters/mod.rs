@@ -20,9 +20,9 @@ use super::{
 use bytes::Bytes;
 use cluster::Connection;
 use http::HeaderValue;
-use jiff::Timestamp;
 use moka::future::Cache;
 use portico_assertion::PublicKey;
+use portico_clock::Clock;
 use portico_domain::{
     cluster::ClusterRecord,
     enrolled_cluster::EnrolledCluster,
@@ -45,8 +45,9 @@ pub struct Clusters {
     caches: Arc<Caches>,
 }
 
-/// Responses that are cached for a short time, always under the key of their user.
+/// Responses that are cached for a short time, always under the key of their user, and the clock.
 pub struct Caches {
+    pub(super) clock: Clock,
     pub(super) reviews: Cache<(Uuid, SubjectKey, u64, RightQuestion), ReviewResult>,
     /// Rules by namespace.
     pub(super) rules: Cache<(Uuid, SubjectKey, u64, String), Arc<Rules>>,
@@ -67,9 +68,17 @@ pub struct Caches {
     pub(super) rights_epoch: watch::Sender<u64>,
 }
 
+#[cfg(test)]
 impl Default for Caches {
     fn default() -> Self {
+        Self::new(Clock::system())
+    }
+}
+
+impl Caches {
+    pub fn new(clock: Clock) -> Self {
         Self {
+            clock,
             reviews: Cache::builder()
                 .max_capacity(100_000)
                 .time_to_live(Duration::from_secs(30))
@@ -110,28 +119,26 @@ impl Default for Caches {
             rights_epoch: watch::Sender::new(0),
         }
     }
-}
 
-fn response_bytes((_, path): &(Reader, String), response: &Bytes) -> u32 {
-    u32::try_from(path.len() + response.len()).unwrap_or(u32::MAX)
-}
-
-impl Caches {
     /// Discards every cached access review.
     pub fn rights_changed(&self) {
         self.rights_epoch.send_modify(|epoch| *epoch += 1);
     }
 }
 
+fn response_bytes((_, path): &(Reader, String), response: &Bytes) -> u32 {
+    u32::try_from(path.len() + response.len()).unwrap_or(u32::MAX)
+}
+
 impl Clusters {
     /// Prepares the connections to the clusters of the configuration; sends no request yet. Must
     /// run inside the async runtime.
-    pub fn new(records: Vec<ClusterRecord>) -> Self {
+    pub fn new(records: Vec<ClusterRecord>, clock: Clock) -> Self {
         let configured = records.into_iter().map(Cluster::configured);
         Self {
             snapshot: watch::Sender::new(Arc::new(ClusterSnapshot::new(configured))),
             tokens: ClusterTokens::default(),
-            caches: Arc::new(Caches::default()),
+            caches: Arc::new(Caches::new(clock)),
         }
     }
 
@@ -156,7 +163,8 @@ impl Clusters {
         let connection = cluster.connection()?;
         let id = cluster.record().id;
         let key = &connection.sealing_key;
-        let bearer = self.tokens.bearer(id, key, keystone).await?;
+        let now = self.caches.clock.now();
+        let bearer = self.tokens.bearer(id, key, keystone, now).await?;
         self.with_bearer(cluster, connection, keystone, &bearer)
     }
 
@@ -168,7 +176,7 @@ impl Clusters {
         let connection = cluster.connection()?;
         let id = cluster.record().id;
         let key = &connection.sealing_key;
-        let sealed = credential::fresh(id, key, keystone, Timestamp::now())?;
+        let sealed = credential::fresh(id, key, keystone, self.caches.clock.now())?;
         self.with_bearer(cluster, connection, keystone, &sealed.token)
     }
 

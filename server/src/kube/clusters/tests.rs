@@ -48,7 +48,10 @@ fn clusters() -> (Clusters, PrivateKey) {
         "id": Uuid::from_u128(1), "name": "zeta", "api_url": "https://127.0.0.1:1",
         "owner_project": "p1", "sealing_key_file": "/nowhere/key.pub",
     });
-    let clusters = Clusters::new(vec![serde_json::from_value(record).unwrap()]);
+    let clusters = Clusters::new(
+        vec![serde_json::from_value(record).unwrap()],
+        Clock::system(),
+    );
     (clusters, PrivateKey::generate())
 }
 
@@ -134,7 +137,7 @@ async fn a_record_that_cannot_be_used_does_not_affect_the_others() {
     clusters.replace_enrolled(all, key.public());
     let token = KeystoneToken {
         token: "t".into(),
-        expires_at: Timestamp::now() + SignedDuration::from_hours(1),
+        expires_at: Clock::system().now() + SignedDuration::from_hours(1),
     };
     let snapshot = clusters.snapshot();
     let cluster = |id| Arc::clone(snapshot.get(Uuid::from_u128(id)).unwrap());

@@ -1,8 +1,8 @@
 //! kube-auth's live figures, read from the admin port of its process, whether it is this process or
 //! another.
 use super::scrape::Sample;
-use jiff::Timestamp;
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_domain::panel::{Figures, FiguresView, KeystoneFigures};
 use std::{
     collections::VecDeque,
@@ -27,10 +27,11 @@ pub struct KubeAuthMetrics {
     http: reqwest::Client,
     kept: Cache<(), Arc<Sample>>,
     history: Mutex<VecDeque<Arc<Sample>>>,
+    clock: Clock,
 }
 
 impl KubeAuthMetrics {
-    pub fn new(url: Option<Url>) -> Result<Self, reqwest::Error> {
+    pub fn new(url: Option<Url>, clock: Clock) -> Result<Self, reqwest::Error> {
         Ok(Self {
             url,
             http: reqwest::Client::builder()
@@ -44,6 +45,7 @@ impl KubeAuthMetrics {
                 .time_to_live(CACHE_TTL)
                 .build(),
             history: Mutex::default(),
+            clock,
         })
     }
 
@@ -69,7 +71,7 @@ impl KubeAuthMetrics {
             tracing::warn!(%url, reason, "kube-auth's metrics cannot be read");
             reason
         })?;
-        let sample = Arc::new(Sample::read(&text, Timestamp::now().as_second()));
+        let sample = Arc::new(Sample::read(&text, self.clock.now().as_second()));
         self.remember(&sample);
         Ok(sample)
     }
@@ -173,7 +175,7 @@ mod tests {
 
     fn metrics(url: Option<Url>) -> KubeAuthMetrics {
         let _ = rustls::crypto::ring::default_provider().install_default();
-        KubeAuthMetrics::new(url).unwrap()
+        KubeAuthMetrics::new(url, Clock::system()).unwrap()
     }
 
     #[tokio::test]

@@ -10,13 +10,13 @@ use portico_domain::{
     cluster::ClusterRecord,
     panel::{FiguresView, Health, ResourceRef, SelfTest, TestStop, TestedUser},
 };
-use std::time::Instant;
+use tokio::time::Instant;
 
 /// Sends the request and reports how far it got. It is sent even if the allow-list would refuse it:
 /// the cluster's behaviour is what is tested.
 pub async fn self_test(services: &Services, caller: &Caller, cluster: &Cluster) -> SelfTest {
     let record = cluster.record();
-    let at = Timestamp::now();
+    let at = services.clock.now();
     let acceptance = accepted::own(&services.names(caller), record, services);
     let mut test = SelfTest {
         at: at.as_second(),

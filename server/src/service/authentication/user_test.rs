@@ -12,7 +12,6 @@ use crate::{
         error::ServiceError,
     },
 };
-use jiff::Timestamp;
 use portico_domain::{
     cluster::ClusterRecord,
     identity::{Identity, Named, Project, User},
@@ -66,7 +65,7 @@ pub async fn user_test(
 ) -> Result<UserTest, ServiceError> {
     let names = services.names(caller);
     permitted(api).await?;
-    let at = Timestamp::now().as_second();
+    let at = services.clock.now().as_second();
     let mut tested = match Tested::read(&names, record, &request) {
         Ok(tested) => tested,
         Err(error) => {

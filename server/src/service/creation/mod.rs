@@ -9,6 +9,7 @@ pub use choices::choices;
 
 use super::{access::Names, error::ServiceError, health, object::related::reader::Reader};
 use crate::kube::{Api, discovery, events, objects};
+use jiff::Timestamp;
 use portico_domain::panel::{
     CreationKind, CreationProgress, CreationState, EventRow, Health, NewObject, ObjectRef, Refusal,
 };
@@ -33,14 +34,14 @@ pub async fn progress(
         Some(CreationKind::Claim) => claim::progress(&reader, object, &value).await,
         Some(CreationKind::Service) => load_balancer::progress(&reader, object, &value).await,
         Some(CreationKind::Ingress) => ingress::progress(&reader, object, &value).await,
-        None => by_health(object, &value),
+        None => by_health(object, &value, api.now()),
     };
     progress.gaps = reader.into_gaps();
     Ok(progress)
 }
 
-fn by_health(object: &ObjectRef, value: &Value) -> CreationProgress {
-    let assessment = health::assess(&object.resource, value);
+fn by_health(object: &ObjectRef, value: &Value, now: Timestamp) -> CreationProgress {
+    let assessment = health::assess(&object.resource, value, now);
     let state = match assessment.health {
         Health::Ok | Health::Unknown => CreationState::Done,
         Health::Progressing => CreationState::Waiting,

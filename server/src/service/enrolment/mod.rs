@@ -16,12 +16,13 @@ use crate::{
 };
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use portico_clock::Clock;
 use portico_cluster_sync::enrolment::{DefaultRoles, Enrolled, Enrolment as Run};
 use portico_domain::{enrolled_cluster::EnrolledCluster, identity::Project};
 use portico_openstack::{keystone, magnum, rest::ScopedToken};
 use portico_store::Store;
-use std::{collections::HashSet, time::Instant};
-use tokio::sync::Semaphore;
+use std::collections::HashSet;
+use tokio::{sync::Semaphore, time::Instant};
 use uuid::Uuid;
 
 const RUNS: &str = "portico_enrolments_total";
@@ -54,6 +55,7 @@ pub struct Enrolment {
     slots: Semaphore,
     /// The runs of this process.
     running: Mutex<HashSet<Key>>,
+    clock: Clock,
 }
 
 /// What an enrolment needs, besides the section of the configuration.
@@ -61,6 +63,7 @@ pub struct EnrolmentParts {
     pub magnum: magnum::Client,
     pub keystone: keystone::Client,
     pub store: Store,
+    pub clock: Clock,
 }
 
 impl Enrolment {
@@ -79,6 +82,7 @@ impl Enrolment {
             store: parts.store,
             slots: Semaphore::new(MAX_CONCURRENT_RUNS),
             running: Mutex::default(),
+            clock: parts.clock,
         })
     }
 
@@ -111,7 +115,7 @@ impl Enrolment {
             return Err(EnrolError::TooMany);
         }
         if !self.section.permits_outside() {
-            ensure_made_here(&self.store, &project.id, id).await?;
+            ensure_made_here(&self.store, &project.id, id, self.clock.now()).await?;
         }
         let _running = Running::start(&self.running, id, &project.id)?;
         let _slot = self.slots.try_acquire().map_err(|_| EnrolError::Busy)?;
@@ -147,7 +151,7 @@ impl Enrolment {
         // with what the stored record accepts: the snapshot lacks a cluster that is not served at the
         // moment, and enrolling that again would lift its restriction to some roles
         let enrolled = self.store.enrolled_clusters();
-        Ok(enrolled.enrol(&record, Timestamp::now()).await?)
+        Ok(enrolled.enrol(&record, self.clock.now()).await?)
     }
 }
 
@@ -161,9 +165,14 @@ fn has_room(clusters: &ClusterSnapshot, project: &Project, id: Uuid) -> bool {
 
 /// Checks that Portico made the cluster or has enrolled it before. Attempts are stored for a week; the
 /// label of one decides nothing, as tenants can set it.
-async fn ensure_made_here(store: &Store, project: &str, id: Uuid) -> Result<(), EnrolError> {
+async fn ensure_made_here(
+    store: &Store,
+    project: &str,
+    id: Uuid,
+    now: Timestamp,
+) -> Result<(), EnrolError> {
     let attempts = store.creation_attempts();
-    let made = attempts.of_cluster(project, id, Timestamp::now()).await?;
+    let made = attempts.of_cluster(project, id, now).await?;
     if made.is_some() {
         return Ok(());
     }
@@ -251,6 +260,8 @@ mod tests {
     use portico_domain::{enrolled_cluster::ClusterSource, identity::Named};
     use portico_store::{AttemptKey, AttemptLease, AttemptState, KeyRing, NewCreationAttempt};
 
+    pub(in crate::service::enrolment) const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
+
     #[test]
     fn a_cluster_has_one_run_at_a_time() {
         let all = Mutex::default();
@@ -308,7 +319,10 @@ mod tests {
             id: Uuid::from_u128(number),
             ..record()
         };
-        let (clusters, key) = (Clusters::new(Vec::new()), PrivateKey::generate());
+        let (clusters, key) = (
+            Clusters::new(Vec::new(), Clock::system()),
+            PrivateKey::generate(),
+        );
         clusters.replace_enrolled((0..500).map(cluster).collect(), key.public());
         let snapshot = clusters.snapshot();
         let new = Uuid::from_u128(500);
@@ -326,9 +340,9 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let id = record().id;
-        let outside = ensure_made_here(&store, "p1", id).await;
+        let outside = ensure_made_here(&store, "p1", id, NOW).await;
         assert!(matches!(outside, Err(EnrolError::MadeOutside)));
         let attempts = store.creation_attempts();
         let new = NewCreationAttempt {
@@ -344,13 +358,13 @@ mod tests {
             holder: Uuid::from_u128(7),
             life: SignedDuration::from_secs(60),
         };
-        let now = Timestamp::now();
+        let now = NOW;
         attempts.begin(&new, lease, now).await.unwrap();
         let state = AttemptState::Created(id);
         let stored = attempts.advance(&new.key, lease, state, Some(now), now);
         assert!(stored.await.unwrap());
-        assert!(ensure_made_here(&store, "p1", id).await.is_ok());
-        let other = ensure_made_here(&store, "p2", id).await;
+        assert!(ensure_made_here(&store, "p1", id, NOW).await.is_ok());
+        let other = ensure_made_here(&store, "p2", id, NOW).await;
         assert!(matches!(other, Err(EnrolError::MadeOutside)));
     }
 
@@ -360,11 +374,15 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let all = store.enrolled_clusters();
-        all.put(&record(), Timestamp::now()).await.unwrap();
-        assert!(ensure_made_here(&store, "p1", record().id).await.is_ok());
-        let other = ensure_made_here(&store, "p2", record().id).await;
+        all.put(&record(), NOW).await.unwrap();
+        assert!(
+            ensure_made_here(&store, "p1", record().id, NOW)
+                .await
+                .is_ok()
+        );
+        let other = ensure_made_here(&store, "p2", record().id, NOW).await;
         assert!(matches!(other, Err(EnrolError::MadeOutside)));
     }
 }

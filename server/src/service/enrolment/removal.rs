@@ -64,9 +64,8 @@ pub async fn remove_record(
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::record;
+    use super::super::tests::{NOW, record};
     use super::*;
-    use jiff::Timestamp;
     use portico_domain::enrolled_cluster::{ClusterSource, EnrolledCluster};
     use portico_store::KeyRing;
 
@@ -76,12 +75,12 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let record = record();
         let missing = ensure_owner(&store, record.id, "p1").await;
         assert!(matches!(missing, Err(EnrolError::NotEnrolled)));
         let all = store.enrolled_clusters();
-        all.put(&record, Timestamp::now()).await.unwrap();
+        all.put(&record, NOW).await.unwrap();
         assert!(ensure_owner(&store, record.id, "p1").await.is_ok());
         let other = ensure_owner(&store, record.id, "p2").await;
         assert!(matches!(other, Err(EnrolError::NotEnrolled)));
@@ -89,7 +88,7 @@ mod tests {
             source: ClusterSource::Operator,
             ..record
         };
-        all.put(&imported, Timestamp::now()).await.unwrap();
+        all.put(&imported, NOW).await.unwrap();
         let own = ensure_owner(&store, imported.id, "p1").await;
         assert!(matches!(own, Err(EnrolError::Imported)));
         let other = ensure_owner(&store, imported.id, "p2").await;

@@ -20,8 +20,10 @@ pub use rollout::{failing, starting};
 pub use storage::{claim, is_default_class, volume};
 pub use workload::{daemon_set, deployment, job, replica_set, stateful_set};
 
+use jiff::Timestamp;
+use k8s_openapi::api::core::v1::Pod;
 use portico_domain::panel::{Health, Refusal, ResourceRef, RightQuestion};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize as _, de::DeserializeOwned};
 use serde_json::Value;
 
 /// The health of an object with its explanation.
@@ -68,9 +70,9 @@ impl Assessment {
 }
 
 /// Assesses any object; kinds without rules of their own by their conditions.
-pub fn assess(resource: &ResourceRef, object: &Value) -> Assessment {
+pub fn assess(resource: &ResourceRef, object: &Value, now: Timestamp) -> Assessment {
     let known = match (resource.group.as_str(), resource.plural.as_str()) {
-        ("", "pods") => typed(object, pod),
+        ("", "pods") => Pod::deserialize(object).ok().map(|one| pod(&one, now)),
         ("apps", "deployments") => typed(object, deployment),
         ("apps", "statefulsets") => typed(object, stateful_set),
         ("apps", "daemonsets") => typed(object, daemon_set),

@@ -39,7 +39,8 @@ pub fn starting(
     } else {
         waiting.iter().all(|pod| {
             let made = pod.metadata.creation_timestamp.as_ref();
-            made.is_some_and(|made| is_young(made.0)) && assess_pod(pod).health != Health::Failed
+            made.is_some_and(|made| is_young(made.0))
+                && assess_pod(pod, now).health != Health::Failed
         })
     };
     if !progressing {
@@ -62,10 +63,10 @@ pub fn starting(
 }
 
 /// Assesses a rollout again by its pods: one of which a pod fails is not progressing well.
-pub fn failing(assessment: Assessment, pods: &[Pod]) -> Assessment {
+pub fn failing(assessment: Assessment, pods: &[Pod], now: Timestamp) -> Assessment {
     let failed: Vec<_> = pods
         .iter()
-        .map(assess_pod)
+        .map(|pod| assess_pod(pod, now))
         .filter(|pod| pod.health == Health::Failed)
         .collect();
     let Some(first) = failed.first() else {
@@ -201,10 +202,12 @@ mod tests {
         let of = |state: Value| -> Pod {
             serde_json::from_value(pod("2026-11-21T10:19:30Z", false, state)).unwrap()
         };
+        let now: Timestamp = NOW.parse().unwrap();
         let creating = of(json!({"waiting": {"reason": "ContainerCreating"}}));
-        assert_eq!(failing(assessment.clone(), &[creating]), assessment);
+        let same = failing(assessment.clone(), &[creating], now);
+        assert_eq!(same, assessment);
         let crashing = of(json!({"waiting": {"reason": "CrashLoopBackOff"}}));
-        let worse = failing(assessment, &[crashing]);
+        let worse = failing(assessment, &[crashing], now);
         assert_eq!(worse.health, Health::Warning);
         assert_eq!(
             worse.reason.as_deref(),

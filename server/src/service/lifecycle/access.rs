@@ -19,6 +19,7 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::ApiServerProbe;
 use portico_openstack::{
@@ -26,10 +27,8 @@ use portico_openstack::{
     rest::ScopedToken,
 };
 use secrecy::SecretString;
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// How long the service catalogue of a project is reused.
@@ -94,13 +93,18 @@ pub struct MagnumParts {
     /// Roles of the cloud that have the rights of those of Magnum's policy.
     pub roles: MagnumRoles,
     pub attempts: Arc<dyn Attempts>,
+    pub clock: Clock,
 }
 
 impl MagnumAccess {
     /// Returns the access, if the operator permits that users enrol clusters.
     pub fn new(parts: MagnumParts) -> Option<Self> {
         parts.section.is_enrolling().then(|| Self {
-            feeds: Feeds::new(parts.clients.clone(), Arc::clone(&parts.attempts)),
+            feeds: Feeds::new(
+                parts.clients.clone(),
+                Arc::clone(&parts.attempts),
+                parts.clock,
+            ),
             clients: parts.clients,
             section: parts.section,
             roles: parts.roles,

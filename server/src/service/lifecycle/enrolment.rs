@@ -15,8 +15,8 @@ use portico_domain::{
     enrolled_cluster::ClusterSource,
     panel::lifecycle::{ApiServerConfiguration, EnrolmentOutcome},
 };
-use std::time::{Duration, Instant};
-use tokio::time::sleep;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
 /// How long to wait until the panel serves a new record, which it reads every few seconds.

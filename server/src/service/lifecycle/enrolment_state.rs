@@ -12,7 +12,8 @@ use portico_lifecycle::{
     status::{Activity, Phase, Status},
 };
 use portico_openstack::magnum;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Maximum time for a question to an API server, such as whether it asks kube-auth.

@@ -136,10 +136,24 @@ pub(super) mod tests {
             let step = described.next_step.unwrap();
             assert!(step.ends_with('.'), "{step}");
         }
-        let text = ErrorKind::NotFound("Cluster 1.2.3 could not be found.".to_owned());
-        let described = of_service(&failed(text));
-        assert!(described.message.contains("1.2.3 could not be found."));
-        assert!(described.message.contains("req-1"));
+    }
+
+    #[test]
+    fn an_error_of_magnum_reaches_the_page_with_kind_step_and_request_id() {
+        let kinds = [
+            ErrorKind::InvalidToken,
+            ErrorKind::Forbidden("Policy doesn't allow cluster:get to be performed.".to_owned()),
+            ErrorKind::QuotaExceeded("3 of 3 clusters".to_owned()),
+            ErrorKind::NotFound("Cluster 1.2.3 could not be found.".to_owned()),
+            ErrorKind::Conflict("It is being updated.".to_owned()),
+            ErrorKind::Invalid("node_count: -1".to_owned()),
+            ErrorKind::Malformed("no JSON"),
+            ErrorKind::Unavailable(Unavailable::Timeout),
+            ErrorKind::Endpoint(EndpointError::NotInCatalog),
+            ErrorKind::Endpoint(EndpointError::PlainHttp),
+        ];
+        let errors = kinds.map(|kind| of_service(&failed(kind)).into_ui("r-1"));
+        insta::assert_json_snapshot!("errors_for_pages", errors);
     }
 
     #[test]
@@ -160,6 +174,6 @@ pub(super) mod tests {
     #[test]
     fn a_cloud_without_magnum_is_named_as_such() {
         let error = failed(ErrorKind::Endpoint(EndpointError::NotInCatalog));
-        assert!(message(&error).contains("container-infra"));
+        insta::assert_snapshot!("cloud_without_magnum", message(&error));
     }
 }

@@ -15,8 +15,8 @@ use super::{
     viewer::Viewer,
 };
 use feed::Feed;
-use jiff::Timestamp;
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::{driver::Family, progress::Followed, version::VersionChange};
 use portico_openstack::rest::Error;
@@ -44,6 +44,7 @@ struct Shared {
     stack_events: StackEvents,
     node_events: NodeEvents,
     second: Duration,
+    clock: Clock,
 }
 
 /// A request of the panel that Magnum has accepted.
@@ -72,21 +73,31 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    pub fn new(clients: Clients, attempts: Arc<dyn Attempts>) -> Self {
-        Self::with_second(clients, attempts, SECOND)
+    pub fn new(clients: Clients, attempts: Arc<dyn Attempts>, clock: Clock) -> Self {
+        Self::with_second(clients, attempts, clock, SECOND)
     }
 
-    fn with_second(clients: Clients, attempts: Arc<dyn Attempts>, second: Duration) -> Self {
+    fn with_second(
+        clients: Clients,
+        attempts: Arc<dyn Attempts>,
+        clock: Clock,
+        second: Duration,
+    ) -> Self {
         let journal = Journal::new(attempts.store());
         Self {
             shared: Arc::new(Shared {
-                stack_events: StackEvents::new(clients.heat.clone(), journal.clone()),
-                node_events: NodeEvents::new(journal.clone()),
+                stack_events: StackEvents::new(
+                    clients.heat.clone(),
+                    journal.clone(),
+                    clock.clone(),
+                ),
+                node_events: NodeEvents::new(journal.clone(), clock.clone()),
                 clients,
                 journal,
                 attempts,
                 durations: Durations::default(),
                 second,
+                clock,
             }),
             feeds: Cache::builder()
                 .max_capacity(MAX_FEEDS)
@@ -131,7 +142,7 @@ impl Feeds {
     /// accepted, and reports if Magnum does not act on it.
     pub async fn accepted(&self, viewer: &Viewer, cluster: Uuid, request: &Accepted) {
         let feed = self.feed(viewer, cluster).await;
-        feed.accept(viewer, request, Timestamp::now());
+        feed.accept(viewer, request, self.shared.clock.now());
         feed.follow();
     }
 

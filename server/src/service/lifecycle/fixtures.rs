@@ -1,4 +1,5 @@
 //! Clusters for the tests.
+use jiff::Timestamp;
 use portico_cluster_operations::{Drivers, mapping};
 use portico_lifecycle::model::Cluster;
 use portico_openstack::magnum;
@@ -6,6 +7,8 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub const CLUSTER: Uuid = Uuid::from_u128(0x900e_3758_8071_430e_a8cf_5c48_f428_dc0e);
+/// The time of tests whose clusters have no other.
+pub const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 pub const TEMPLATE: &str = "f7617ea3-8060-4dd2-9479-e441e1a40404";
 
 /// Returns a cluster of ada in the project `acme`, as Magnum writes it.

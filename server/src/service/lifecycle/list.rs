@@ -31,8 +31,9 @@ use portico_openstack::{
 use portico_store::JournalKey;
 use std::{
     collections::{HashMap, HashSet},
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Maximum time for the whole list: it has several calls and pages.
@@ -71,13 +72,13 @@ async fn read(
 ) -> Result<ManagedClusters, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    let read_at = Timestamp::now();
+    let read_at = services.clock.now();
     let answers = Answers::read(access, &viewer).await?;
     let deadline = Some(Instant::now() + PROBES_TIMEOUT);
     let rows = answers.clusters.items.iter().map(|cluster| {
         let (viewer, answers) = (&viewer, &answers);
         async move {
-            let origin = origin::of(cluster, answers.creations.as_ref(), Timestamp::now());
+            let origin = origin::of(cluster, answers.creations.as_ref(), services.clock.now());
             let examined = Examined {
                 cluster,
                 origin,
@@ -96,7 +97,7 @@ async fn read(
                 cloud: Some(answers.cloud()),
                 is_gone: false,
             };
-            managed::row(known, viewer, Timestamp::now())
+            managed::row(known, viewer, services.clock.now())
         }
     });
     // buffered streams of borrowing futures: collected before, so that they have one type
@@ -120,7 +121,7 @@ async fn read(
         api_version: answers.features.version.to_string(),
         unfinished: answers.unfinished.unwrap_or_default(),
         support_contact: services.support_contact.clone(),
-        now: Timestamp::now().as_second(),
+        now: services.clock.now().as_second(),
     })
 }
 
@@ -293,6 +294,7 @@ mod tests {
     use super::super::{error::tests::failed, fixtures};
     use super::*;
     use crate::config::magnum::MagnumRoles;
+    use portico_clock::Clock;
     use portico_openstack::rest::{Cut, VersionRange};
     use portico_openstack::{KeystoneConfig, keystone};
     use serde_json::json;
@@ -342,10 +344,11 @@ mod tests {
         let section = json!({"sealing_key_file": "key.pub", "sources": ["magnum"]});
         let access = MagnumAccess::new(MagnumParts {
             clients: magnum.clients.clone(),
-            keystone: keystone::Client::new(&keystone).unwrap(),
+            keystone: keystone::Client::new(&keystone, Clock::system()).unwrap(),
             section: serde_json::from_value(section).unwrap(),
             roles: MagnumRoles::default(),
             attempts: Arc::new(NoAttempts),
+            clock: Clock::system(),
         });
         let root = magnum.viewer("root", &["admin"]);
         let answers = Answers::read(&access.unwrap(), &root).await.unwrap();

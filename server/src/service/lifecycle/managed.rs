@@ -256,11 +256,7 @@ mod tests {
             }),
             is_gone: false,
         };
-        row(
-            known,
-            viewer,
-            Timestamp::from_second(1_800_000_000).unwrap(),
-        )
+        row(known, viewer, fixtures::NOW)
     }
 
     fn refusal(row: &ManagedCluster, action: ClusterAction) -> Option<&str> {
@@ -327,7 +323,7 @@ mod tests {
                 cloud: None,
                 is_gone: false,
             };
-            row(known, &viewer("ada", &["member"]), Timestamp::now())
+            row(known, &viewer("ada", &["member"]), fixtures::NOW)
         };
         let outside = of_origin(Origin::Outside);
         assert!(outside.is_made_outside);

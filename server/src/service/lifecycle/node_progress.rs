@@ -7,7 +7,6 @@ use super::{
     viewer::Viewer,
 };
 use crate::{caller::Caller, kube::ClusterSnapshot, service::Services};
-use jiff::Timestamp;
 use portico_domain::panel::{
     Health,
     lifecycle::{NodeProgress, NodeTable, NodeVersion},
@@ -34,7 +33,7 @@ pub async fn of(
     view: &View,
 ) -> Option<NodeProgress> {
     let following = view.following.as_ref()?;
-    if view.is_gone || !following.is_about_nodes(Timestamp::now()) {
+    if view.is_gone || !following.is_about_nodes(services.clock.now()) {
         return None;
     }
     match permission(services, clusters, caller, viewer, cluster).await {

@@ -42,7 +42,7 @@ pub async fn ownership(
     let viewer = access.viewer(caller).await?;
     let examined = Examined::read(&access.clients, &viewer, cluster).await?;
     let known = known(access, &viewer, &examined).await;
-    Ok(view(&examined, &viewer, known))
+    Ok(view(&examined, &viewer, known, services.clock.now()))
 }
 
 /// Returns from whom to whom a rotation passes the ownership, for the journal; empty: the caller is the
@@ -124,7 +124,7 @@ async fn known(access: &MagnumAccess, viewer: &Viewer, examined: &Examined) -> K
 }
 
 /// Returns what the page shows.
-fn view(examined: &Examined, viewer: &Viewer, known: Known) -> Ownership {
+fn view(examined: &Examined, viewer: &Viewer, known: Known, now: Timestamp) -> Ownership {
     let cluster = &examined.cluster;
     let is_own = examined.owner() == Some(viewer.user_id.as_str());
     let family = cluster.driver.family;
@@ -143,7 +143,7 @@ fn view(examined: &Examined, viewer: &Viewer, known: Known) -> Ownership {
         dependencies: dependencies(family),
         effects: rotation_effects(family, other),
         rotation: managed::offer(ClusterAction::RotateCredential, examined.refusal(viewer)),
-        read_at: Timestamp::now().as_second(),
+        read_at: now.as_second(),
         owner: known.owner,
     }
 }

@@ -59,7 +59,7 @@ pub async fn progress(
         }
     })?;
     let creations = origin::creations(access, viewer.project_id()).await;
-    let origin = origin::of(&view.cluster, creations.as_ref(), Timestamp::now());
+    let origin = origin::of(&view.cluster, creations.as_ref(), services.clock.now());
     let examined = Examined {
         cluster: &view.cluster,
         origin,
@@ -67,7 +67,7 @@ pub async fn progress(
     };
     let enrolment = enrolment_state::of(services, clusters, caller, &viewer, examined).await;
     let typical = access.feeds.durations().typical(&view.model.template);
-    let now = Timestamp::now();
+    let now = services.clock.now();
     let callers = (caller, &viewer);
     let beside = Beside {
         enrolment,
@@ -254,6 +254,7 @@ fn seconds(duration: SignedDuration) -> u64 {
 mod tests {
     use super::super::{fixtures, following::Following, stand_in::creating, viewer::tests::viewer};
     use super::*;
+    use portico_clock::Clock;
     use portico_cluster_operations::{Drivers, mapping};
     use portico_openstack::magnum;
     use serde_json::json;
@@ -298,7 +299,7 @@ mod tests {
 
     #[test]
     fn the_version_changes_with_the_content_only() {
-        let now = Timestamp::now();
+        let now = Clock::system().now();
         let cluster = serde_json::from_value(creating()).unwrap();
         let creating = view(cluster, now);
         let first = shown(&creating, "ada", now);
@@ -315,7 +316,7 @@ mod tests {
 
     #[test]
     fn case_21_a_step_without_an_end_is_reported_as_stalled() {
-        let now = Timestamp::now();
+        let now = Clock::system().now();
         let cluster = serde_json::from_value(creating()).unwrap();
         let stalled = shown(
             &view(cluster, now),
@@ -332,7 +333,8 @@ mod tests {
             "CREATE_FAILED",
             json!({"status_reason": "Quota exceeded for cores: 20 of 20"}),
         );
-        let failed = shown(&view(failed, Timestamp::now()), "ada", Timestamp::now());
+        let now = Clock::system().now();
+        let failed = shown(&view(failed, now), "ada", now);
         assert_eq!(failed.outcome, ProgressOutcome::Failed);
         let card = failed.failure.unwrap();
         assert!(
@@ -345,7 +347,7 @@ mod tests {
 
     #[test]
     fn nothing_runs_on_a_settled_cluster() {
-        let now = Timestamp::now();
+        let now = Clock::system().now();
         let settled = view(fixtures::with("CREATE_COMPLETE", json!({})), now);
         let settled = shown(&settled, "ada", now);
         assert_eq!(settled.operation, Operation::None);

@@ -5,8 +5,8 @@ use axum::{
     http::{HeaderMap, StatusCode, Uri},
     response::{IntoResponse as _, Response},
 };
-use jiff::Timestamp;
 use parking_lot::Mutex;
+use portico_clock::Clock;
 use portico_cluster_operations::{Clients, Drivers};
 use portico_openstack::{
     keystone::{Catalog, CatalogEndpoint},
@@ -102,7 +102,7 @@ impl StandIn {
 /// Returns a cluster that is being created since now.
 pub fn creating() -> Value {
     let mut cluster = super::fixtures::json("CREATE_IN_PROGRESS");
-    let now = Timestamp::now().to_string();
+    let now = Clock::system().now().to_string();
     cluster["created_at"] = json!(now);
     cluster["updated_at"] = json!(now);
     cluster["api_address"] = Value::Null;

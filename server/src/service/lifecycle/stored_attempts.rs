@@ -6,6 +6,7 @@ use super::{
 use crate::service::error::ServiceError;
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use portico_clock::Clock;
 use portico_domain::panel::lifecycle::{PlannedStep, UnfinishedCreation};
 use portico_lifecycle::{
     driver::{ApiVersion, Cloud},
@@ -27,12 +28,13 @@ pub const RECENT: SignedDuration = SignedDuration::from_mins(5);
 #[derive(Clone, Debug)]
 pub struct StoredAttempts {
     store: Store,
+    clock: Clock,
 }
 
 impl StoredAttempts {
     /// Returns the creations of a store.
-    pub fn new(store: Store) -> Self {
-        Self { store }
+    pub fn new(store: Store, clock: Clock) -> Self {
+        Self { store, clock }
     }
 }
 
@@ -47,9 +49,9 @@ impl Attempts for StoredAttempts {
             return Ok(Vec::new());
         }
         let attempts = self.store.creation_attempts();
-        let all = attempts.of_user(project_id, user_id, Timestamp::now());
-        let all = all.await.map_err(|error| of_store(&error))?;
-        let now = Timestamp::now();
+        let now = self.clock.now();
+        let all = attempts.of_user(project_id, user_id, now).await;
+        let all = all.map_err(|error| of_store(&error))?;
         Ok(all.iter().filter_map(|one| unfinished(one, now)).collect())
     }
 
@@ -62,7 +64,8 @@ impl Attempts for StoredAttempts {
         if !self.store.has_sql() {
             return Ok(Vec::new());
         }
-        stored_steps(&self.store, project_id, cluster, groups, NEWEST).await
+        let now = self.clock.now();
+        stored_steps(&self.store, project_id, cluster, groups, NEWEST, now).await
     }
 
     async fn of_project(
@@ -73,7 +76,7 @@ impl Attempts for StoredAttempts {
             return Ok(Vec::new());
         }
         let attempts = self.store.creation_attempts();
-        let all = attempts.of_project(project_id, Timestamp::now()).await;
+        let all = attempts.of_project(project_id, self.clock.now()).await;
         all.map_err(|error| of_store(&error))
     }
 

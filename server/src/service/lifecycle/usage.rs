@@ -28,10 +28,14 @@ pub async fn project_usage(
 ) -> Result<ProjectUsage, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    read(&access.clients, &viewer).await
+    read(&access.clients, &viewer, services.clock.now()).await
 }
 
-async fn read(clients: &Clients, viewer: &Viewer) -> Result<ProjectUsage, ServiceError> {
+async fn read(
+    clients: &Clients,
+    viewer: &Viewer,
+    now: Timestamp,
+) -> Result<ProjectUsage, ServiceError> {
     let (magnum, token) = (&clients.magnum, &viewer.token);
     let (clusters, stats) = tokio::join!(
         magnum.clusters(token),
@@ -61,13 +65,16 @@ async fn read(clients: &Clients, viewer: &Viewer) -> Result<ProjectUsage, Servic
         quotas: quota_uses(&usages, &RESOURCES),
         stats,
         gaps,
-        read_at: Timestamp::now().as_second(),
+        read_at: now.as_second(),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::changing_magnum::{Answer, ChangingMagnum, cluster, error};
+    use super::super::{
+        changing_magnum::{Answer, ChangingMagnum, cluster, error},
+        fixtures::NOW,
+    };
     use super::*;
     use portico_domain::panel::lifecycle::QuotaUsage;
     use serde_json::json;
@@ -84,7 +91,7 @@ mod tests {
     async fn the_project_is_counted_against_its_quotas_and_by_magnum() {
         let magnum = magnum((200, json!({"clusters": 1, "nodes": 2}))).await;
         let bob = magnum.viewer("bob", &["reader"]);
-        let usage = read(&magnum.clients, &bob).await.unwrap();
+        let usage = read(&magnum.clients, &bob, NOW).await.unwrap();
         let resources: Vec<_> = usage
             .quotas
             .iter()
@@ -108,7 +115,7 @@ mod tests {
     async fn a_count_that_magnum_refuses_is_a_gap() {
         let magnum = magnum((403, error("Policy doesn't allow stats:get_all."))).await;
         let bob = magnum.viewer("bob", &["reader"]);
-        let usage = read(&magnum.clients, &bob).await.unwrap();
+        let usage = read(&magnum.clients, &bob, NOW).await.unwrap();
         assert_eq!(usage.stats, None);
         assert_eq!(usage.gaps.len(), 1);
         assert!(usage.gaps[0].ends_with('.'), "{}", usage.gaps[0]);

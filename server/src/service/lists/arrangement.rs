@@ -4,6 +4,7 @@ use super::{
     order::Order,
 };
 use crate::kube::table::TableRow;
+use jiff::Timestamp;
 use portico_domain::panel::{Column, Health, MAX_WINDOW_ROWS, RowRange, RowWindow, StatusCount};
 use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 
@@ -37,9 +38,13 @@ impl Arranged {
     ///
     /// # Errors
     /// `Fields` for a condition that does not fit the columns.
-    pub fn new(source: Arc<ListRows>, filter: &Filter) -> Result<Self, FilterError> {
+    pub fn new(
+        source: Arc<ListRows>,
+        filter: &Filter,
+        now: Timestamp,
+    ) -> Result<Self, FilterError> {
         let columns = &source.columns;
-        let matcher = filter.bind(columns)?;
+        let matcher = filter.bind(columns, now)?;
         let mut statuses = Statuses::default();
         let order = Order::new(filter.order(), filter.resource(), columns);
         let mut keyed = Vec::new();

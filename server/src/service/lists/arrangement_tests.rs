@@ -1,9 +1,9 @@
 use super::*;
-use crate::service::lists::fixtures::{query, row, rows};
+use crate::service::lists::fixtures::{NOW, query, row, rows};
 use portico_domain::panel::{EventFields, ListQuery, ResourceRef, Row};
 
 fn arranged(source: Vec<Row>, query: &ListQuery) -> Arranged {
-    Arranged::new(rows(source), &Filter::new(query).unwrap()).unwrap()
+    Arranged::new(rows(source), &Filter::new(query).unwrap(), NOW).unwrap()
 }
 
 fn names(arranged: &Arranged) -> Vec<&str> {
@@ -220,7 +220,7 @@ fn rows_that_are_still_to_be_read_are_counted_unless_a_filter_may_leave_them_out
             search: search.to_owned(),
             ..query()
         };
-        let arranged = Arranged::new(Arc::new(source), &Filter::new(&query).unwrap()).unwrap();
+        let arranged = Arranged::new(Arc::new(source), &Filter::new(&query).unwrap(), NOW).unwrap();
         let window = arranged.window(RowRange {
             offset: 0,
             limit: 50,
@@ -259,7 +259,8 @@ fn changes_since_a_pause_are_counted_once_for_each_object_that_the_query_selects
             ..query()
         };
         let filter = Filter::new(&query).unwrap();
-        changed_between(&before, &after, &filter.bind(&before.columns).unwrap())
+        let matcher = filter.bind(&before.columns, NOW).unwrap();
+        changed_between(&before, &after, &matcher)
     };
     assert_eq!(changed(&[]), 4);
     // `changes` was running before; `other` never was

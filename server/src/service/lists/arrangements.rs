@@ -6,7 +6,9 @@ use super::{
     source,
 };
 use crate::shared_watch::{Viewer, WatchScope};
+use jiff::Timestamp;
 use parking_lot::Mutex;
+use portico_clock::Clock;
 use std::{
     collections::HashMap,
     sync::{Arc, Weak},
@@ -18,8 +20,11 @@ use tokio::time::Instant;
 const MAX_TIMED_AGE: Duration = Duration::from_secs(1);
 
 /// The arrangements that viewers have now. `Clone` shares them.
-#[derive(Clone, Default)]
-pub struct Arrangements(Arc<Mutex<HashMap<Key, Entry>>>);
+#[derive(Clone)]
+pub struct Arrangements {
+    entries: Arc<Mutex<HashMap<Key, Entry>>>,
+    clock: Clock,
+}
 
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
@@ -45,6 +50,13 @@ pub struct Reading {
 }
 
 impl Arrangements {
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            entries: Arc::default(),
+            clock,
+        }
+    }
+
     /// Returns the arrangement of a list; `None` if the viewer's rights to one of its places are not
     /// confirmed. It may be older than the rows by `max_age`, and longer if it takes long to make.
     ///
@@ -76,7 +88,7 @@ impl Arrangements {
         let Some((rows, versions)) = source::collect(viewers) else {
             return Ok(None);
         };
-        let arranged = Arc::new(Arranged::new(Arc::new(rows), filter)?);
+        let arranged = Arc::new(Arranged::new(Arc::new(rows), filter, self.clock.now())?);
         if let Some(key) = key {
             let entry = Entry {
                 arranged: Arc::downgrade(&arranged),
@@ -84,7 +96,7 @@ impl Arrangements {
                 made_at: started,
                 cost: started.elapsed(),
             };
-            let mut entries = self.0.lock();
+            let mut entries = self.entries.lock();
             entries.retain(|_, entry| entry.arranged.strong_count() > 0);
             entries.insert(key, entry);
         }
@@ -95,7 +107,7 @@ impl Arrangements {
     }
 
     fn existing(&self, key: &Key, versions: &[u64], max_age: Duration) -> Option<Reading> {
-        let entries = self.0.lock();
+        let entries = self.entries.lock();
         let entry = entries.get(key)?;
         let age = entry.made_at.elapsed();
         let is_outdated =
@@ -114,6 +126,10 @@ impl Arrangements {
 ///
 /// # Errors
 /// `Fields` for a condition that does not fit the columns.
-pub fn arrange(rows: Arc<ListRows>, filter: &Filter) -> Result<Arc<Arranged>, FilterError> {
-    Arranged::new(rows, filter).map(Arc::new)
+pub fn arrange(
+    rows: Arc<ListRows>,
+    filter: &Filter,
+    now: Timestamp,
+) -> Result<Arc<Arranged>, FilterError> {
+    Arranged::new(rows, filter, now).map(Arc::new)
 }

@@ -85,11 +85,11 @@ impl Filter {
         self.fields.depends_on_time()
     }
 
-    /// Prepares the filter for the columns of a list.
+    /// Prepares the filter for the columns of a list and a time, which conditions on ages need.
     ///
     /// # Errors
     /// `Fields` for a condition that does not fit the columns.
-    pub fn bind(&self, columns: &[Column]) -> Result<Matcher<'_>, FilterError> {
+    pub fn bind(&self, columns: &[Column], now: Timestamp) -> Result<Matcher<'_>, FilterError> {
         let fields = if columns.is_empty() {
             // nothing has been read yet
             BoundSelector::default()
@@ -103,7 +103,7 @@ impl Filter {
             age_column: columns
                 .iter()
                 .position(|column| column.name.eq_ignore_ascii_case("age")),
-            now: Timestamp::now().as_second(),
+            now: now.as_second(),
         })
     }
 }
@@ -203,14 +203,14 @@ fn words(search: &str) -> Vec<Word> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::lists::fixtures::{columns, query, row};
+    use crate::service::lists::fixtures::{NOW, columns, query, row};
 
     fn selected(change: impl FnOnce(&mut ListQuery)) -> Vec<String> {
         let mut query = query();
         change(&mut query);
         let filter = Filter::new(&query).unwrap();
         let columns = columns();
-        let matcher = filter.bind(&columns).unwrap();
+        let matcher = filter.bind(&columns, NOW).unwrap();
         [
             row("shop", "web", "Running", "10 (5m ago)"),
             row("shop", "Web-2", "CrashLoopBackOff", "9"),
@@ -291,7 +291,7 @@ mod tests {
         wrong.labels.clear();
         wrong.fields = "color=red".to_owned();
         let filter = Filter::new(&wrong).unwrap();
-        let error = ServiceError::from(filter.bind(&columns()).err().unwrap());
+        let error = ServiceError::from(filter.bind(&columns(), NOW).err().unwrap());
         assert!(error.message.contains("no column \"color\""), "{error}");
     }
 }

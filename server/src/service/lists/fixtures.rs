@@ -1,8 +1,11 @@
 //! Rows, columns and queries for unit tests.
 use super::arrangement::ListRows;
 use crate::kube::table::TableRow;
+use jiff::Timestamp;
 use portico_domain::panel::{Column, Health, ListQuery, ResourceRef, Row};
 use std::sync::Arc;
+
+pub const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
 pub fn columns() -> [Column; 4] {
     ["Name", "Status", "Restarts", "Age"].map(|name| Column {

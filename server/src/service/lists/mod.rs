@@ -192,7 +192,7 @@ async fn direct(
     Ok(Read {
         kind,
         scope,
-        arranged: arrange(Arc::new(rows), filter)?,
+        arranged: arrange(Arc::new(rows), filter, api.now())?,
         failures,
     })
 }

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use crate::service::lists::{
         filter::Filter,
-        fixtures::{query, row, rows},
+        fixtures::{NOW, query, row, rows},
     };
     use portico_domain::panel::Row;
 
@@ -75,7 +75,7 @@ mod tests {
             labelled("3", &[("app", "db"), ("app.kubernetes.io/name", "db")]),
             labelled("4", &[("tier", "")]),
         ]);
-        let arranged = Arranged::new(source, &Filter::new(&query()).unwrap()).unwrap();
+        let arranged = Arranged::new(source, &Filter::new(&query()).unwrap(), NOW).unwrap();
         complete(&arranged, typed)
             .into_iter()
             .map(|one| match one.value {

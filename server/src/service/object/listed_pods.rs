@@ -62,7 +62,7 @@ async fn read(api: &Api, row: &Row) -> Result<Option<PodSummary>, KubeError> {
     let Ok(pod) = Pod::deserialize(value) else {
         return Ok(None);
     };
-    let summary = related::summary(object, &pod);
+    let summary = related::summary(object, &pod, api.now());
     api.store_pod_summary(row, summary.clone()).await;
     Ok(Some(summary))
 }

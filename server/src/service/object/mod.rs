@@ -68,7 +68,7 @@ pub async fn view(api: &Api, object: &ObjectRef) -> Result<ObjectView, ServiceEr
 /// Assesses an object as its page does: a workload by its pods too, so that replicas requested only
 /// just now are progress until their deadline, and others by the objects on which they depend.
 pub async fn assess(api: &Api, object: &ObjectRef, value: &Value) -> Assessment {
-    let first = health::assess(&object.resource, value);
+    let first = health::assess(&object.resource, value, api.now());
     let first = replicas::settle(api, object, value, first).await;
     surroundings::settle(api, object, value, first).await
 }

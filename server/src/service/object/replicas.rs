@@ -4,7 +4,6 @@ use crate::{
     kube::{Api, path},
     service::health::{self, Assessment},
 };
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::panel::{Health, ObjectRef, ResourceRef};
 use serde::Deserialize;
@@ -21,8 +20,8 @@ pub async fn settle(api: &Api, object: &ObjectRef, value: &Value, first: Assessm
         return first;
     }
     match pods(api, object, value).await {
-        Some(pods) if is_rolling_out => health::failing(first, &pods),
-        Some(pods) => health::starting(first, value, &pods, Timestamp::now()),
+        Some(pods) if is_rolling_out => health::failing(first, &pods, api.now()),
+        Some(pods) => health::starting(first, value, &pods, api.now()),
         None => first,
     }
 }

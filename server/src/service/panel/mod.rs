@@ -108,7 +108,7 @@ impl PanelService {
 #[async_trait]
 impl Panel for PanelService {
     fn session(&self) -> SessionView {
-        let mut session = self.caller.session();
+        let mut session = self.caller.session(self.services.clock.now());
         if let Some(project) = self.caller.project() {
             let clusters = self.clusters.of_project(project);
             session.clusters = clusters

@@ -51,7 +51,7 @@ pub async fn follow(follower: Follower, views: watch::Receiver<ListView>) -> Res
     let id = follower.id;
     let mut state = State {
         views,
-        last_good: Timestamp::now(),
+        last_good: follower.services.clock.now(),
         frozen: None,
     };
     let mut failing_since: Option<Instant> = None;

@@ -9,7 +9,6 @@ use crate::{
     },
     stream::outbox::Gone,
 };
-use jiff::Timestamp;
 use portico_domain::{
     panel::{ListScope, ResourceKind},
     stream::ListView,
@@ -44,10 +43,11 @@ impl Follower {
             Err(error) => return Ok(Round::Failed(error, false)),
         };
         let frozen = state.frozen.take();
+        let clock = &self.services.clock;
         let screen = Filter::new(&view.query)
-            .and_then(|filter| lists::arrange(Arc::clone(&rows), &filter))
+            .and_then(|filter| lists::arrange(Arc::clone(&rows), &filter, clock.now()))
             .map_err(ServiceError::from)
-            .and_then(|live| Screen::new(view, scope.clone(), live, frozen));
+            .and_then(|live| Screen::new(view, scope.clone(), live, frozen, clock.clone()));
         let screen = match screen {
             Ok(screen) => screen,
             Err(error) => return Ok(Round::Failed(error, false)),
@@ -61,7 +61,7 @@ impl Follower {
         };
         let round = match polled.shares.bytes(polled.rows.bytes) {
             Ok(()) => {
-                state.last_good = Timestamp::now();
+                state.last_good = self.services.clock.now();
                 polled.screen.send_snapshot(self).await?;
                 self.keep_polling(&mut polled, state).await?
             }
@@ -84,7 +84,7 @@ impl Follower {
                     }
                     let rows = &polled.rows;
                     let shown = polled.screen.set_view(state.view(), |filter| {
-                        Ok(lists::arrange(Arc::clone(rows), filter)?)
+                        Ok(lists::arrange(Arc::clone(rows), filter, self.services.clock.now())?)
                     });
                     match shown {
                         Ok(()) => polled.screen.send_snapshot(self).await?,
@@ -118,7 +118,7 @@ impl Follower {
             Ok(read) => read,
             Err(error) => return failed(error),
         };
-        state.last_good = Timestamp::now();
+        state.last_good = self.services.clock.now();
         if let Err(need) = polled.shares.bytes(rows.bytes) {
             return Ok(Some(Round::Limited(need)));
         }
@@ -129,7 +129,7 @@ impl Follower {
                 return failed(error);
             }
         } else {
-            match lists::arrange(Arc::clone(&polled.rows), screen.filter()) {
+            match lists::arrange(Arc::clone(&polled.rows), screen.filter(), state.last_good) {
                 Ok(arranged) => screen.set_rows(arranged),
                 Err(error) => return failed(error.into()),
             }

@@ -12,6 +12,7 @@ use crate::{
     },
     stream::outbox::Gone,
 };
+use portico_clock::Clock;
 use portico_domain::{
     panel::{ListScope, Row},
     stream::ListView,
@@ -39,6 +40,7 @@ pub(super) struct Screen {
     arranged: Arc<Arranged>,
     sent: SentWindow,
     frozen: Option<Frozen>,
+    clock: Clock,
     next_count: Instant,
     /// The tasks that read the health of rows.
     reading: JoinSet<()>,
@@ -59,6 +61,7 @@ impl Screen {
         scope: ListScope,
         live: Arc<Arranged>,
         frozen: Option<Frozen>,
+        clock: Clock,
     ) -> Result<Self, ServiceError> {
         let now = Instant::now();
         let mut screen = Self {
@@ -68,6 +71,7 @@ impl Screen {
             view,
             arranged: live,
             sent: SentWindow::default(),
+            clock,
             next_count: now,
             reading: JoinSet::new(),
             next_reading: now,
@@ -121,7 +125,8 @@ impl Screen {
             let frozen = self.frozen.as_mut().filter(|_| !is_resumed);
             self.arranged = match frozen {
                 Some(frozen) => {
-                    let arranged = lists::arrange(Arc::clone(&frozen.rows), &filter)?;
+                    let arranged =
+                        lists::arrange(Arc::clone(&frozen.rows), &filter, self.clock.now())?;
                     frozen.pending = 0;
                     self.next_count = Instant::now();
                     arranged
@@ -148,7 +153,8 @@ impl Screen {
                 });
             }
             Some(frozen) if !Arc::ptr_eq(&frozen.rows, &self.arranged.source) => {
-                self.arranged = lists::arrange(Arc::clone(&frozen.rows), &self.filter)?;
+                self.arranged =
+                    lists::arrange(Arc::clone(&frozen.rows), &self.filter, self.clock.now())?;
             }
             Some(_) => {}
         }
@@ -174,7 +180,7 @@ impl Screen {
     pub(super) fn count_changes(&mut self, live: &ListRows) -> Result<(), ServiceError> {
         if let Some(frozen) = &mut self.frozen {
             let started = Instant::now();
-            let matcher = self.filter.bind(&frozen.rows.columns)?;
+            let matcher = self.filter.bind(&frozen.rows.columns, self.clock.now())?;
             frozen.pending = lists::changed_between(&frozen.rows, live, &matcher);
             self.next_count = started + COUNT_INTERVAL.max(started.elapsed() * 20);
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::service::lists::fixtures::{query, row, rows};
+use crate::service::lists::fixtures::{NOW, query, row, rows};
 use portico_domain::panel::{ListQuery, RowRange};
 
 fn view(search: &str, is_paused: bool) -> ListView {
@@ -28,12 +28,16 @@ fn live(names: &[&str]) -> Arc<ListRows> {
 
 fn arranged(names: &[&str], search: &str) -> Arc<Arranged> {
     let filter = Filter::new(&view(search, false).query).unwrap();
-    lists::arrange(live(names), &filter).unwrap()
+    lists::arrange(live(names), &filter, NOW).unwrap()
+}
+
+fn clock() -> Clock {
+    Clock::from_fn(|| NOW)
 }
 
 fn screen(view: ListView, names: &[&str], frozen: Option<Frozen>) -> Screen {
     let live = arranged(names, &view.query.search);
-    Screen::new(view, ListScope::Cluster, live, frozen).unwrap()
+    Screen::new(view, ListScope::Cluster, live, frozen, clock()).unwrap()
 }
 
 fn names(screen: &Screen) -> Vec<&str> {
@@ -44,7 +48,7 @@ fn names(screen: &Screen) -> Vec<&str> {
 /// Changes the view; the rows as they are now are `now`.
 fn show(screen: &mut Screen, view: ListView, now: &[&str]) {
     screen
-        .set_view(view, |filter| Ok(lists::arrange(live(now), filter)?))
+        .set_view(view, |filter| Ok(lists::arrange(live(now), filter, NOW)?))
         .unwrap();
 }
 
@@ -84,7 +88,7 @@ fn a_list_that_is_opened_again_stays_paused_in_the_same_namespaces_only() {
     assert_eq!(names(&again), ["a-1"]);
     let elsewhere = ListScope::Namespace("bank".to_owned());
     let live = arranged(&["a-2"], "");
-    let moved = Screen::new(view("", true), elsewhere, live, frozen.clone()).unwrap();
+    let moved = Screen::new(view("", true), elsewhere, live, frozen.clone(), clock()).unwrap();
     assert_eq!(names(&moved), ["a-2"]);
     let resumed = screen(view("", false), &["a-2"], frozen);
     assert_eq!(names(&resumed), ["a-2"]);
@@ -97,7 +101,9 @@ fn a_view_with_a_wrong_filter_changes_nothing() {
     wrong.query.fields = "color=red".to_owned();
     wrong.turn = 2;
     let error = screen
-        .set_view(wrong, |filter| Ok(lists::arrange(live(&["a-1"]), filter)?))
+        .set_view(wrong, |filter| {
+            Ok(lists::arrange(live(&["a-1"]), filter, NOW)?)
+        })
         .unwrap_err();
     assert!(error.message.contains("no column"), "{error}");
     assert_eq!(screen.view().turn, 1);

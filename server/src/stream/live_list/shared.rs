@@ -12,7 +12,6 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use futures::{StreamExt, stream};
-use jiff::Timestamp;
 use portico_domain::{
     panel::{ListScope, ResourceKind},
     stream::ListView,
@@ -97,7 +96,8 @@ impl Follower {
             .and_then(|filter| self.arranged(&viewers, &filter));
         let screen = live.and_then(|reading| {
             let frozen = state.frozen.take();
-            Screen::new(view, opened.scope.clone(), reading.arranged, frozen)
+            let clock = self.services.clock.clone();
+            Screen::new(view, opened.scope.clone(), reading.arranged, frozen, clock)
         });
         let screen = match screen {
             Ok(screen) => screen,
@@ -116,7 +116,7 @@ impl Follower {
         };
         let round = match open.shares.bytes(open.screen.bytes()) {
             Ok(()) => {
-                state.last_good = Timestamp::now();
+                state.last_good = self.services.clock.now();
                 open.screen.send_snapshot(self).await?;
                 self.keep_current(&mut open, changed, state).await?
             }
@@ -159,7 +159,7 @@ impl Follower {
                 }
                 _ = batch.tick() => {
                     match lists::places_state(&open.viewers) {
-                        PlaceState::Live => state.last_good = Timestamp::now(),
+                        PlaceState::Live => state.last_good = self.services.clock.now(),
                         PlaceState::Loading => {}
                         PlaceState::Failed(KubeError::Refused(_)) if self.has_moved(open).await => {
                             return Ok(Round::Again);

@@ -1,5 +1,6 @@
 //! Files: keys, secrets, the site, the store.
-use super::place::{Place, mode, portico};
+use super::place::{Place, in_words, mode, portico};
+use portico_testkit::snapshot_settings;
 use serde_json::json;
 
 #[tokio::test]
@@ -11,16 +12,13 @@ async fn finding_o4_doctor_finds_keys_that_are_missing_open_or_of_another_pair()
     assert!(made.status.success());
 
     mode(&place.path("keys/panel.key"), 0o644);
-    let found = place.finds("key-file-permissions").await;
-    assert!(
-        found["message"].as_str().unwrap().contains("0644"),
-        "{found}"
-    );
+    let readable = place.finds("key-file-permissions").await;
     mode(&place.path("keys/panel.key"), 0o600);
 
     let sound = place.config.clone();
     place.config["kube_auth"]["key_files"] = json!([place.path("keys/no-such.key")]);
-    place.finds("key-file-unusable").await;
+    let missing = place.finds("key-file-unusable").await;
+    snapshot_settings().bind(|| insta::assert_snapshot!("keys", in_words(&[readable, missing])));
     place.config["kube_auth"]["key_files"] = json!([other.join("kube-auth-1.key")]);
     place.finds("cluster-key-mismatch").await;
 
@@ -47,7 +45,10 @@ async fn finding_o4_doctor_finds_secrets_that_cannot_be_read() {
     assert_eq!(found["subject"], "app wiki");
     place.secret("app", "hush");
     mode(&place.path("app"), 0o644);
-    place.finds("key-file-permissions").await;
+    let readable = place.finds("key-file-permissions").await;
+    let text = in_words(&[found, readable]);
+    assert!(!text.contains("hush"), "{text}");
+    snapshot_settings().bind(|| insta::assert_snapshot!("secrets", text));
 }
 
 #[tokio::test]
@@ -72,9 +73,9 @@ async fn finding_o4_doctor_finds_files_of_the_cluster_list_that_cannot_be_used()
 
     place.secret("list.token", &token[1..]);
     let found = place.finds("secret-file-unusable").await;
-    let message = found["message"].as_str().unwrap();
-    assert!(message.contains("at least 32"), "{found}");
-    assert!(!message.contains(&token[1..]), "{found}");
+    let text = in_words(&[found]);
+    assert!(!text.contains(&token[1..]), "{text}");
+    snapshot_settings().bind(|| insta::assert_snapshot!("token_of_the_cluster_list", text));
     place.secret("list.token", token);
     mode(&token_file, 0o644);
     let found = place.finds("key-file-permissions").await;
@@ -119,10 +120,7 @@ async fn finding_o4_doctor_finds_a_panel_without_its_browser_half() {
     place.is_sound().await;
     std::fs::remove_file(place.path("site/pkg/app.wasm")).unwrap();
     let found = place.finds("panel-site-missing").await;
-    assert!(
-        found["message"].as_str().unwrap().contains("wasm"),
-        "{found}"
-    );
+    snapshot_settings().bind(|| insta::assert_snapshot!("site", in_words(&[found])));
 }
 
 #[tokio::test]
@@ -138,16 +136,16 @@ async fn finding_o4_doctor_finds_rules_that_fail_or_open_too_much() {
     place.is_sound().await;
     assert!(!place.doctor(&[]).await.has("rules-warning"));
     place.write("rules.toml", &rules.replace("GET /help/1", "GET /other"));
-    place.finds("rules-invalid").await;
+    let invalid = place.finds("rules-invalid").await;
     place.write("rules.toml", &rules.replace("\"/help/\"", "\"prefix:/\""));
-    place.finds("rules-warning").await;
+    let wide = place.finds("rules-warning").await;
+    snapshot_settings().bind(|| insta::assert_snapshot!("rules", in_words(&[invalid, wide])));
 }
 
 #[tokio::test]
 async fn finding_o4_doctor_finds_a_store_that_is_damaged_missing_or_of_another_key() {
     let mut place = Place::new().await;
-    let found = place.finds("store-not-migrated").await;
-    assert!(found["message"].as_str().unwrap().contains("portico.db"));
+    let empty = place.finds("store-not-migrated").await;
     assert!(!place.path("portico.db").exists(), "doctor makes no file");
     let config = place.config_file();
     let migrated = portico(&["migrate", "--config"], &[&config]);
@@ -170,9 +168,11 @@ async fn finding_o4_doctor_finds_a_store_that_is_damaged_missing_or_of_another_k
     place.config = sound;
     let damaged = place.write("damaged.db", &"this is not a database ".repeat(64));
     place.config["store"]["url"] = json!(format!("sqlite://{}", damaged.display()));
-    place.finds("store-damaged").await;
+    let damaged = place.finds("store-damaged").await;
     place.config["store"]["url"] = json!("sqlite:///no/such/directory/portico.db");
-    place.finds("store-file-unusable").await;
+    let missing = place.finds("store-file-unusable").await;
+    let text = in_words(&[empty, damaged, missing]);
+    snapshot_settings().bind(|| insta::assert_snapshot!("store", text));
 }
 
 /// A session in the store, under the keys of the set-up.

@@ -223,6 +223,19 @@ impl Report {
     }
 }
 
+/// Returns findings as texts: severity, subject and message, then the remedy.
+pub fn in_words(findings: &[Value]) -> String {
+    let of = |finding: &Value, field: &str| finding[field].as_str().unwrap().to_owned();
+    findings
+        .iter()
+        .map(|finding| {
+            let [status, subject, message, remedy] =
+                ["status", "subject", "message", "remedy"].map(|field| of(finding, field));
+            format!("{status} {subject}: {message}\n  {remedy}\n")
+        })
+        .collect()
+}
+
 /// Runs the program without the test's environment.
 pub fn portico(arguments: &[&str], files: &[&Path]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_portico"))

@@ -11,9 +11,9 @@ use k8s_openapi::api::{
     rbac::v1::{ClusterRole, ClusterRoleBinding, RoleBinding},
 };
 use kube::{Api, Client};
+use portico_test_support::time::eventually;
 use portico_testkit::{KeystoneAdmin, TestEnv, TestUser};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// A user of the test's own in acme, without any right in the cluster.
 struct Member {
@@ -233,8 +233,14 @@ async fn flaw_24_a_rule_counts_for_its_own_group_resource_subresource_and_name_o
         groups.push(format!("portico:project:{project}:role:{}", role.id));
     }
     let cluster = site.stack.acme().to_string();
+    let user = format!("{}@Default", member.user.name);
     // the API server's authorizer hears of a new binding a moment later
-    tokio::time::sleep(Duration::from_secs(1)).await;
+    let known = json!({ "verb": "get", "group": "", "resource": "pods", "subresource": "log",
+        "namespace": own.name });
+    eventually("the rules count", async || {
+        authorized(&own.client, &user, &groups, &known).await
+    })
+    .await;
     let (mut yes, mut no) = (0, 0);
     for part in questions.chunks(20) {
         let body = json!({ "cluster": cluster, "questions": part });
@@ -242,7 +248,6 @@ async fn flaw_24_a_rule_counts_for_its_own_group_resource_subresource_and_name_o
         assert_eq!(answer.status, 200, "{}", answer.body);
         let answers = answer.json();
         for (question, given) in part.iter().zip(answers.as_array().unwrap()) {
-            let user = format!("{}@Default", member.user.name);
             let expected = authorized(&own.client, &user, &groups, question).await;
             assert_eq!(given["allowed"], expected, "{question}");
             *(if expected { &mut yes } else { &mut no }) += 1;

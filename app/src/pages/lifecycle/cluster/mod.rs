@@ -9,6 +9,7 @@ mod summary;
 mod watch;
 
 pub use summary::bounds;
+pub use watch::Watch;
 
 use super::{list_crumb, ownership::OrphanedWarning, protection, view_change::use_view_shown};
 use crate::{
@@ -29,7 +30,6 @@ use portico_domain::panel::lifecycle::{
 };
 use std::time::Duration;
 use uuid::Uuid;
-use watch::Watch;
 
 /// How often a cluster that was not found is looked for again.
 const MAX_TRIES: u32 = 3;
@@ -200,6 +200,19 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
             let (cluster, groups) = details.get();
             summary::cards(cluster, groups)
         }}
+    }
+    .into_any()
+}
+
+/// Returns what the pages of changes show of the running operation: how old it is, its steps and its nodes.
+pub fn operation(watch: Watch) -> AnyView {
+    view! {
+        <p class="visually-hidden" role="status" aria-live="polite">
+            {move || watch.spoken.get()}
+        </p>
+        {outdated(watch)}
+        {steps::card(watch)}
+        {nodes::card(watch)}
     }
     .into_any()
 }

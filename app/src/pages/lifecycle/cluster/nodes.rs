@@ -35,7 +35,7 @@ fn of_table(table: NodeTable) -> AnyView {
     let rows = (!table.nodes.is_empty()).then(|| {
         let rows = table.nodes.into_iter().map(row).collect_view();
         view! {
-            <TableRegion label="Nodes in this operation">
+            <TableRegion label="Nodes in this operation" stacked=true>
                 <thead>
                     <tr>
                         <th scope="col">"Node"</th>
@@ -73,8 +73,8 @@ fn row(node: NodeVersion) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="cell-name">{node.name}</th>
-            <td class="cell-text">{version} " " {upgraded}</td>
-            <td class="cell-text">
+            <td class="cell-text" data-label="Version">{version} " " {upgraded}</td>
+            <td class="cell-text" data-label="Status">
                 <Status tone=Tone::from(node.health) text=node.status />
                 {node.waiting.map(|text| view! { <p class="wrap-anywhere">{text}</p> })}
             </td>

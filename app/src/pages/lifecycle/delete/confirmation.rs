@@ -18,19 +18,33 @@ pub fn options(deletion: Deletion) -> AnyView {
                 .and_then(|inventory| inventory.options_refusal.clone())
         })
     });
+    let partial = Memo::new(move |_| {
+        deletion.inventory.with(|inventory| {
+            let partial = inventory
+                .as_ref()
+                .map(|inventory| inventory.partial.clone());
+            partial.unwrap_or_default()
+        })
+    });
     let services = checkbox(
         "Delete Services of the type LoadBalancer first, through Kubernetes.",
         deletion,
         refusal,
         |options| options.services_first,
-        |options, on| options.services_first = on,
+        |options, on| {
+            options.services_first = on;
+            options.accepts_partial = false;
+        },
     );
     let claims = checkbox(
         "Delete PersistentVolumeClaims first, through Kubernetes. Their data is lost.",
         deletion,
         refusal,
         |options| options.claims_first,
-        |options, on| options.claims_first = on,
+        |options, on| {
+            options.claims_first = on;
+            options.accepts_partial = false;
+        },
     );
     view! {
         <div class="mt-4" data-part="options">
@@ -38,6 +52,7 @@ pub fn options(deletion: Deletion) -> AnyView {
                 <div class="grid gap-2">
                     {services}
                     {claims}
+                    {move || partly_accepted(deletion, refusal, partial.get())}
                     {move || refusal.get().map(|reason| view! {
                         <p id="options-refusal" class="text-muted wrap-anywhere">{reason}</p>
                     })}
@@ -46,6 +61,35 @@ pub fn options(deletion: Deletion) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// Returns where the options do not reach, and the choice to delete the cluster nonetheless; nothing if they
+/// reach everything.
+fn partly_accepted(
+    deletion: Deletion,
+    refusal: Memo<Option<String>>,
+    partial: Vec<String>,
+) -> Option<AnyView> {
+    if partial.is_empty() {
+        return None;
+    }
+    let sentences = partial
+        .into_iter()
+        .map(|text| view! { <p class="wrap-anywhere">{text}</p> })
+        .collect_view();
+    let accepted = checkbox(
+        "Delete the cluster although other namespaces may have more.",
+        deletion,
+        refusal,
+        |options| options.accepts_partial,
+        |options, on| options.accepts_partial = on,
+    );
+    let part = view! {
+        <div data-part="partial">
+            <Banner tone=Tone::Warn>{sentences}{accepted}</Banner>
+        </div>
+    };
+    Some(part.into_any())
 }
 
 fn checkbox(

@@ -20,7 +20,7 @@ pub fn card(groups: Groups) -> AnyView {
             let rows = rows.into_iter().map(|group| row(groups, group)).collect_view();
             view! {
                 <Card title="Node groups" flush=true>
-                    <TableRegion label="Node groups">
+                    <TableRegion label="Node groups" stacked=true>
                         <thead>
                             <tr>
                                 <th scope="col">"Name"</th>
@@ -111,11 +111,11 @@ fn row(groups: Groups, group: NodeGroupDetail) -> AnyView {
                     <p class="text-muted font-normal wrap-anywhere">{reason}</p>
                 })}
             </th>
-            <td><Status tone=Tone::from(group.health) text=group.status /></td>
-            <td>{group.node_count}</td>
-            <td>{bounds}</td>
-            <td>{group.flavor.unwrap_or_else(|| "–".to_owned())}</td>
-            <td class="cell-text">
+            <td data-label="Status"><Status tone=Tone::from(group.health) text=group.status /></td>
+            <td data-label="Nodes">{group.node_count}</td>
+            <td data-label="Bounds">{bounds}</td>
+            <td data-label="Flavor">{group.flavor.unwrap_or_else(|| "–".to_owned())}</td>
+            <td class="cell-text" data-label="Labels and taints">
                 {if labels.is_empty() {
                     "–".into_any()
                 } else {

@@ -1,6 +1,7 @@
 //! The form that removes or replaces a node, with its review.
 use super::{
     chosen::{Chosen, Verb},
+    others,
     state::NodesState,
     table::in_kubernetes,
 };
@@ -16,6 +17,7 @@ use portico_domain::panel::lifecycle::NodeRemoval;
 pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
     let project = use_session().project.get_untracked();
     let is_removal = chosen.verb != Verb::Replace;
+    let others = (chosen.verb == Verb::Remove).then(|| others::choice(state, &chosen.server));
     let in_place = Chosen {
         verb: Verb::ReplaceInPlace,
         ..chosen.clone()
@@ -71,6 +73,7 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                              node."
                         </p>
                     })}
+                    {others}
                     <p class="text-muted" role="status">
                         {move || is_reviewing.get().then_some("Checking the change…")}
                     </p>
@@ -122,10 +125,15 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
 }
 
 fn typed_name(state: NodesState, name: String) -> AnyView {
-    let without_draining = NodeRemoval::without_draining(&name);
+    let confirmation = Memo::new(move |_| {
+        let others = state.others.with(Vec::len);
+        NodeRemoval::confirmation(&name, others)
+    });
     view! {
         <div class="field">
-            <label for="node-typed">"Type " <strong class="mono">{name}</strong> " to confirm"</label>
+            <label for="node-typed">
+                "Type " <strong class="mono">{move || confirmation.get()}</strong> " to confirm"
+            </label>
             <input
                 class="input"
                 id="node-typed"
@@ -138,7 +146,9 @@ fn typed_name(state: NodesState, name: String) -> AnyView {
             />
             <span class="field-hint" id="node-typed-hint">
                 "A node that is not drained is removed only with "
-                <strong class="mono">{without_draining}</strong>
+                <strong class="mono">
+                    {move || confirmation.with(|text| NodeRemoval::without_draining(text))}
+                </strong>
                 ": its pods end with it."
             </span>
         </div>

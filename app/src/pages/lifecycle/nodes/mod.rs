@@ -1,9 +1,10 @@
-//! The nodes of a cluster: their servers, what Kubernetes reports about them, and the removal and the
+//! The nodes of a cluster: their servers, what Kubernetes reports about them, their removal, and the
 //! replacement of one.
 mod chosen;
 mod drain;
 mod form;
 mod loss;
+mod others;
 mod replacement;
 mod state;
 mod table;

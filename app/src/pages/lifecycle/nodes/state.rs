@@ -31,6 +31,8 @@ pub struct NodesState {
     pub failure: RwSignal<Option<UiError>>,
     pub filter: RwSignal<String>,
     pub chosen: RwSignal<Option<Chosen>>,
+    /// The IDs of the servers of the nodes that are removed with the chosen one.
+    pub others: RwSignal<Vec<String>>,
     /// Of the chosen node.
     pub review: RwSignal<Option<Result<NodeGroupReview, UiError>>>,
     pub typed: RwSignal<String>,
@@ -60,6 +62,7 @@ impl NodesState {
             failure: RwSignal::new(None),
             filter: RwSignal::new(String::new()),
             chosen: RwSignal::new(None),
+            others: RwSignal::new(Vec::new()),
             review: RwSignal::new(None),
             typed: RwSignal::new(String::new()),
             reason: RwSignal::new(String::new()),
@@ -121,11 +124,25 @@ impl NodesState {
         self.typed.set(String::new());
         self.reason.set(String::new());
         self.accepted_pods.set(Vec::new());
+        self.others.set(Vec::new());
         self.review.set(None);
         self.outcome.set(None);
         let part = chosen.verb.part();
         self.chosen.set(Some(chosen));
         focus_part(part);
+        self.review_now();
+    }
+
+    /// Adds a node to those that are removed with the chosen one, or leaves it out.
+    pub fn take_along(self, server: &str, is_taken: bool) {
+        self.others.update(|others| {
+            others.retain(|other| other != server);
+            if is_taken {
+                others.push(server.to_owned());
+            }
+        });
+        self.accepted_pods.set(Vec::new());
+        self.review.set(None);
         self.review_now();
     }
 
@@ -144,14 +161,18 @@ impl NodesState {
             return;
         };
         let (cluster, server) = (self.cluster, chosen.server.clone());
+        let others = self.others.try_get_untracked();
         leptos::task::spawn_local(async move {
             let answer = match chosen.verb {
-                Verb::Remove | Verb::ReplaceInPlace => review_node_removal(cluster, server).await,
+                Verb::Remove | Verb::ReplaceInPlace => {
+                    review_node_removal(cluster, server, others.clone()).await
+                }
                 Verb::Replace => review_node_replacement(cluster, server).await,
             };
             let answer = Some(answer);
-            // another node was chosen meanwhile, or the form was closed
-            if self.chosen_now().as_ref() != Some(&chosen) {
+            // other nodes were chosen meanwhile, or the form was closed
+            let is_same = self.chosen_now().as_ref() == Some(&chosen);
+            if !is_same || self.others.try_get_untracked() != others {
                 return;
             }
             if self.review.try_get_untracked() != Some(answer.clone()) {
@@ -165,8 +186,10 @@ impl NodesState {
         let chosen = self.chosen.get();
         let is_confirmed = chosen.is_some_and(|chosen| match chosen.verb {
             Verb::Remove | Verb::ReplaceInPlace => self.typed.with(|typed| {
-                let without = NodeRemoval::without_draining(&chosen.name);
-                [chosen.name.as_str(), without.as_str()].contains(&typed.trim())
+                let others = self.others.with(Vec::len);
+                let drained = NodeRemoval::confirmation(&chosen.name, others);
+                let without = NodeRemoval::without_draining(&drained);
+                [drained.as_str(), without.as_str()].contains(&typed.trim())
             }),
             Verb::Replace => true,
         });
@@ -197,12 +220,14 @@ impl NodesState {
         self.outcome.set(None);
         let reason = self.reason.get_untracked();
         let accepted_pods = self.accepted_pods.get_untracked();
+        let others = self.others.get_untracked();
         let typed = self.typed.with_untracked(|typed| typed.trim().to_owned());
         let Chosen { verb, server, .. } = chosen;
         let cluster = self.cluster;
         leptos::task::spawn_local(async move {
             let removal = |server| NodeRemoval {
                 server,
+                others,
                 typed,
                 accepted_pods,
             };

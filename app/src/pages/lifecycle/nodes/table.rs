@@ -44,7 +44,7 @@ pub fn card(state: NodesState) -> AnyView {
             }
             view! {
                 <Card title="Nodes" flush=true>
-                    <TableRegion label="Nodes">
+                    <TableRegion label="Nodes" stacked=true>
                         <thead>
                             <tr>
                                 <th scope="col">"Node"</th>
@@ -189,16 +189,16 @@ fn row(state: NodesState, project: &str, node: ClusterNode) -> AnyView {
                     <p class="text-muted font-normal wrap-anywhere"><code>{server}</code></p>
                 })}
             </th>
-            <td>
+            <td data-label="Node group">
                 {or_dash(node.group)}
                 {node.role.map(|role| view! { <p class="text-muted">{role}</p> })}
             </td>
-            <td><Status tone=Tone::from(node.health) text=node.status /></td>
-            <td>{condition}</td>
-            <td>{version}</td>
-            <td>{age}</td>
-            <td>{addresses.collect_view()}</td>
-            <td>{or_dash(node.flavor)}</td>
+            <td data-label="State in Nova"><Status tone=Tone::from(node.health) text=node.status /></td>
+            <td data-label="In Kubernetes">{condition}</td>
+            <td data-label="Version">{version}</td>
+            <td data-label="Age">{age}</td>
+            <td data-label="Address">{addresses.collect_view()}</td>
+            <td data-label="Flavor">{or_dash(node.flavor)}</td>
             <td>
                 <span class="flex flex-wrap gap-2" role="group" aria-label=format!("Actions of {shown_name}")>
                     {drain}

@@ -1,6 +1,7 @@
-//! The upgrade of a cluster: targets, checks, what changes, approval.
+//! The upgrade of a cluster: the running change, targets, checks, what changes, approval.
 mod approval;
 mod review;
+mod running;
 mod state;
 mod targets;
 
@@ -14,6 +15,7 @@ use crate::{
 };
 use leptos::{children::ViewFn, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
+use running::RunningChange;
 use state::UpgradeForm;
 use uuid::Uuid;
 
@@ -76,6 +78,7 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || form.failure.get().map(|error| view! {
             <div class="card mt-4"><ErrorState error retry /></div>
         })}
+        <RunningChange form cluster />
         {move || needs_settling.get().then(|| settle::hint(cluster, &of_hint))}
         {targets::present(form)}
         {move || name.get().map(|name| view! {

@@ -1,6 +1,6 @@
 //! The grammar of `portico cluster delete`.
-use super::{SharedArgs, WaitArgs, dry_run};
-use clap::{ArgAction, Args};
+use super::{DryRunArgs, SharedArgs, WaitArgs};
+use clap::Args;
 
 /// Delete a cluster, after its name was typed
 ///
@@ -8,28 +8,20 @@ use clap::{ArgAction, Args};
 /// a terminal, --yes is needed. What --delete-lbs and --delete-volumes name is deleted through Kubernetes, with
 /// your own rights in the cluster, before the cluster is; if it cannot be, the cluster is not deleted.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_arg("dry_run", |dry_run| dry_run.help("Show what would be deleted; send nothing")),
+    after_help = "\
 Examples:
   portico cluster delete shop --dry-run      # shows what would be deleted; sends nothing
   portico cluster delete shop --wait
   portico cluster delete shop --delete-lbs --delete-volumes
-  portico cluster delete shop --yes --wait   # in scripts")]
+  portico cluster delete shop --yes --wait   # in scripts"
+)]
 pub struct DeleteArgs {
     /// Name or UUID
     pub cluster: String,
-    /// Show what would be deleted; send nothing
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// Delete Services of the type LoadBalancer first, and with them their load balancers
     #[arg(long)]
     pub delete_lbs: bool,

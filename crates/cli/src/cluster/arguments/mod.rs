@@ -9,7 +9,7 @@ mod specification;
 
 pub use delete::DeleteArgs;
 pub use drivers::{DriverList, Release};
-pub use dry_runs::dry_run;
+pub use dry_runs::DryRunArgs;
 pub use output::{ClusterOutput, ExportOutputParser};
 pub use pods::{DrainArgs, PodArgs};
 pub use specification::{ApplyArgs, CreateArgs, DiffArgs};
@@ -35,7 +35,7 @@ use super::upgrade::UpgradeArgs;
 use super::validate::ValidateArgs;
 use super::versions::VersionsArgs;
 use super::wait::WaitForArgs;
-use clap::{ArgAction, Args, Subcommand};
+use clap::{Args, Subcommand};
 use drivers::{drivers, release};
 use output::OutputParser;
 use portico_cluster_operations::Drivers;
@@ -232,20 +232,12 @@ pub struct WaitArgs {
 
 /// What every change of an existing cluster takes.
 #[derive(Args, Clone, Debug, Default)]
+#[command(mut_arg("dry_run", |dry_run| dry_run.help(
+    "Show what would be done; send nothing. Exit code 1: it would change something"
+)))]
 pub struct ChangeArgs {
-    /// Show what would be done; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// Do not ask before nodes are removed
     #[arg(long, short)]
     pub yes: bool,

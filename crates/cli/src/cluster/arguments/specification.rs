@@ -1,6 +1,6 @@
 //! The grammar of the commands that take a specification: create, apply, diff.
-use super::{PodArgs, SharedArgs, WaitArgs, dry_run, duration};
-use clap::{ArgAction, Args};
+use super::{DryRunArgs, PodArgs, SharedArgs, WaitArgs, duration};
+use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,14 +10,17 @@ use std::time::Duration;
 /// are left out have the template's values. Labels are merged with those of the template. On a terminal it
 /// waits and shows the steps; --no-wait returns at once.
 #[derive(Args, Debug, Default)]
-#[command(after_help = "\
+#[command(
+    mut_arg("dry_run", |dry_run| dry_run.help("Show plan, labels, quota, checks and request; send nothing")),
+    after_help = "\
 Examples:
   portico cluster create shop -t k8s-1.32 --masters 3 --workers 3 --keypair ops
   portico cluster create shop -t k8s-1.32 --api 198.51.100.0/24 --set auto_healing_enabled=true
   portico cluster create shop -t k8s-1.32 --dry-run              # plan, labels, quota, checks; sends nothing
   portico cluster create shop -t k8s-1.32 --dry-run -o yaml      # the file with every default filled in
   portico cluster create -f shop.yaml --wait --timeout 90m
-  portico cluster create --json body.json                        # the body of Magnum's POST /clusters")]
+  portico cluster create --json body.json                        # the body of Magnum's POST /clusters"
+)]
 pub struct CreateArgs {
     /// The name of the cluster
     #[arg(required_unless_present_any = ["file", "json"], conflicts_with_all = ["file", "json"])]
@@ -67,19 +70,8 @@ pub struct CreateArgs {
     /// The body of Magnum's `POST /clusters` as it is; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = OPTIONS)]
     pub json: Option<PathBuf>,
-    /// Show plan, labels, quota, checks and request; send nothing
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// Forget an earlier run for this name whose response was lost, and send another request
     #[arg(long)]
     pub new_attempt: bool,
@@ -113,11 +105,16 @@ const OPTIONS: [&str; 13] = [
 /// sends nothing the second time. Where a node group gets smaller or is deleted, the pods are named that the
 /// remaining nodes have no room for.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_arg("dry_run", |dry_run| dry_run.help(
+        "Show the steps; send nothing. Exit code 1: it would change something"
+    )),
+    after_help = "\
 Examples:
   portico cluster apply -f shop.yaml --dry-run     # exit code 1: it would change something
   portico cluster apply -f shop.yaml
-  portico cluster apply -f shop.yaml --prune       # also deletes node groups that the file does not have")]
+  portico cluster apply -f shop.yaml --prune       # also deletes node groups that the file does not have"
+)]
 pub struct ApplyArgs {
     /// The file (YAML or JSON); `-` is standard input
     #[arg(long, short, value_name = "FILE")]
@@ -125,19 +122,8 @@ pub struct ApplyArgs {
     /// Delete node groups that the file does not have
     #[arg(long)]
     pub prune: bool,
-    /// Show the steps; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     #[command(flatten)]
     pub pods: PodArgs,
     /// Do not ask before nodes are removed

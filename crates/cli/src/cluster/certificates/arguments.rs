@@ -1,6 +1,6 @@
 //! The grammar of `portico cluster ca`, `cert` and `credential`.
-use crate::cluster::arguments::{SharedArgs, WaitArgs, dry_run};
-use clap::{ArgAction, Args, Subcommand, ValueEnum};
+use crate::cluster::arguments::{DryRunArgs, SharedArgs, WaitArgs};
+use clap::{Args, Subcommand, ValueEnum};
 use portico_openstack::magnum::Authority;
 use std::path::PathBuf;
 
@@ -87,19 +87,8 @@ pub struct CaShowArgs {
 pub struct RotateArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
-    /// Check and show what would be done; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// Do not ask for the name
     #[arg(long, short)]
     pub yes: bool,
@@ -127,19 +116,8 @@ pub struct SignArgs {
     /// Which authority signs
     #[arg(long, value_enum, default_value_t)]
     pub authority: AuthorityName,
-    /// Check and show what would be done; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// Why, for the journal of the cluster; needs the session of `portico login`
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
@@ -160,19 +138,8 @@ Examples:
 pub struct CredentialArgs {
     /// Name or UUID of the cluster
     pub cluster: String,
-    /// Check and show what would be done; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// Do not ask
     #[arg(long, short)]
     pub yes: bool,

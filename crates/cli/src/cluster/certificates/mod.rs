@@ -49,7 +49,9 @@ async fn list(
         (Authority::Etcd, read.etcd),
         (Authority::FrontProxy, read.front_proxy),
     ];
-    let rows = rows.map(|(authority, pem)| AuthorityRow::new(authority.as_str(), pem.as_deref()));
+    let now = connection.clock.now();
+    let rows =
+        rows.map(|(authority, pem)| AuthorityRow::new(authority.as_str(), pem.as_deref(), now));
     print_list(console, args.shared.output, &rows, |row| {
         (row.authority, row.authority)
     })
@@ -68,7 +70,7 @@ async fn show(
     if args.pem {
         return console.print(&pem);
     }
-    let view = view(&pem)?;
+    let view = view(&pem, connection.clock.now())?;
     print_object(
         console,
         args.shared.output,
@@ -91,7 +93,7 @@ pub async fn cert(
     let request = read_request(&args.csr)?;
     let (magnum, token) = (&connection.clients.magnum, &connection.token);
     let cluster = magnum.cluster_named(token, &args.cluster).await?;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say(format!(
             "The authority {} of {} would sign the request. Nothing was sent.",
             Authority::from(args.authority).as_str(),
@@ -102,7 +104,7 @@ pub async fn cert(
     let authority = args.authority.into();
     let signed = magnum.sign_certificate(token, cluster.uuid, &request, authority);
     let pem = signed.await.map_err(|error| of_owner(error, &cluster))?;
-    if let Ok(view) = view(&pem) {
+    if let Ok(view) = view(&pem, connection.clock.now()) {
         console.say(format!(
             "Signed for {}, valid for {} days; it can be revoked only by a rotation of the authority.",
             view.subject, view.days_left

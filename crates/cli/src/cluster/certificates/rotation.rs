@@ -1,13 +1,12 @@
 //! Rotates the authorities and the credential of a cluster.
 use super::arguments::{CredentialCommand, RotateArgs};
-use crate::cluster::arguments::{ChangeArgs, WaitArgs};
+use crate::cluster::arguments::{ChangeArgs, DryRunArgs, WaitArgs};
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::follow::{Following, follow};
 use crate::cluster::part::{self, Target};
-use jiff::Timestamp;
 use portico_lifecycle::authority::{RotationRefusal, check_rotation};
 use portico_lifecycle::capabilities::Feature;
 use portico_lifecycle::model::Cluster;
@@ -38,7 +37,7 @@ pub async fn authorities(
         "The authorities of {name} are replaced: every certificate and kubeconfig with one stops working at \
          once."
     ));
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(exit_code::NEGATIVE);
     }
@@ -112,7 +111,7 @@ pub async fn credential(
     part::ensure_state(&target, Operation::RotateCredential)?;
     let name = &target.cluster.name;
     console.say(passing(&target.cluster));
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(exit_code::NEGATIVE);
     }
@@ -158,10 +157,10 @@ async fn open(
     console: &mut Console,
     wanted: &str,
     waiting: &WaitArgs,
-    is_dry_run: bool,
+    dry_run: DryRunArgs,
 ) -> Result<Target, ClusterError> {
     let change = ChangeArgs {
-        dry_run: is_dry_run,
+        dry_run,
         waiting: waiting.clone(),
         ..ChangeArgs::default()
     };
@@ -194,7 +193,7 @@ async fn finish(
             before,
             goal: Goal::Unseen,
         },
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout: waiting.timeout,
         has_json_lines: false,
     };

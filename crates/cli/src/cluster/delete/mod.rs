@@ -11,7 +11,6 @@ use super::exit_code;
 use super::follow::{Following, follow};
 use super::views::print_object;
 use contents::Contents;
-use jiff::Timestamp;
 use portico_cluster_operations::{items, mapping};
 use portico_lifecycle::driver::Family;
 use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, Kind, inventory, leftovers};
@@ -55,7 +54,7 @@ pub async fn delete(
     if let Some(contents) = &doomed.contents {
         contents.announce(console).await?;
     }
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(());
     }
@@ -212,7 +211,7 @@ async fn wait(
         followed: Followed::Deletion {
             before: Mark::of(cluster),
         },
-        since: Timestamp::now(),
+        since: connection.clock.now(),
         timeout: args.waiting.timeout,
         has_json_lines: false,
     };

@@ -39,7 +39,7 @@ pub async fn forget(
                 .to_owned(),
         ));
     };
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say(format!(
             "Portico's record of {uuid} would be removed. Nothing was sent."
         ));

@@ -30,7 +30,7 @@ pub async fn ensure_deletable(
     let Some(choice) = connection.choice() else {
         return Ok(());
     };
-    let identity = direct::identity(choice).await?;
+    let identity = direct::identity(choice, &connection.clock).await?;
     let project = &connection.token.project_id;
     of_roles(&identity, project, cluster).map_or(Ok(()), Err)
 }

@@ -13,7 +13,8 @@ use portico_domain::panel::lifecycle::EnrolmentOutcome;
 use portico_openstack::magnum::Cluster;
 use serde::Serialize;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Pause after an answer that did not arrive.
 const PAUSE: Duration = Duration::from_secs(5);

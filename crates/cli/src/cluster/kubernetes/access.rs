@@ -7,6 +7,7 @@ use crate::profile::{self, Profile};
 use crate::session::Session;
 use crate::token_cache::Cached;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use portico_clock::Clock;
 use portico_domain::identity::User;
 use url::Url;
 use uuid::Uuid;
@@ -21,6 +22,7 @@ pub struct Access {
     pub user: User,
     pub token: Cached,
     pub source: TokenSource,
+    pub clock: Clock,
 }
 
 /// Where the next token comes from.
@@ -69,7 +71,7 @@ pub async fn find(connection: &Connection, cluster: Uuid) -> Result<Access, Acce
         return Err(AccessError::NoSession);
     }
     if let Some(choice) = choice
-        && let Some(found) = pinned_access(choice, cluster).await?
+        && let Some(found) = pinned_access(choice, cluster, &connection.clock).await?
     {
         let source = TokenSource::Cloud {
             choice: choice.clone(),
@@ -82,6 +84,7 @@ pub async fn find(connection: &Connection, cluster: Uuid) -> Result<Access, Acce
             found.user,
             found.token,
             source,
+            &connection.clock,
         );
     }
     let mut reason = AccessError::NoSession;
@@ -93,7 +96,7 @@ pub async fn find(connection: &Connection, cluster: Uuid) -> Result<Access, Acce
         {
             continue;
         }
-        match of_gateway(profile, cluster).await {
+        match of_gateway(profile, cluster, &connection.clock).await {
             Ok(access) => return Ok(access),
             Err(error) => reason = error,
         }
@@ -101,9 +104,9 @@ pub async fn find(connection: &Connection, cluster: Uuid) -> Result<Access, Acce
     Err(reason)
 }
 
-async fn of_gateway(profile: Profile, cluster: Uuid) -> Result<Access, AccessError> {
+async fn of_gateway(profile: Profile, cluster: Uuid, clock: &Clock) -> Result<Access, AccessError> {
     let gateway = profile.gateway.clone();
-    let mut session = Session::new(profile)?;
+    let mut session = Session::new(profile, clock)?;
     let mut listed = session.clusters().await?.into_iter();
     let found: Option<Cluster> = listed.find(|one| one.id == cluster);
     let found = found.ok_or_else(|| AccessError::NotListed(profile::display(&gateway)))?;
@@ -114,22 +117,25 @@ async fn of_gateway(profile: Profile, cluster: Uuid) -> Result<Access, AccessErr
         domain: user.domain,
     };
     let token = session.cluster_token(cluster).await?;
-    let token = Cached::new(token.token, token.expires_at);
+    let token = Cached::new(token.token, token.expires_at, clock.now());
     let source = TokenSource::Gateway { gateway, cluster };
-    Access::new(&found.api_url, found.ca_data, user, token, source)
+    Access::new(&found.api_url, found.ca_data, user, token, source, clock)
 }
 
 impl Access {
     /// Returns the access to a server of a test, with a token that is not replaced.
     #[cfg(test)]
     pub fn given(api_url: Url, user: User) -> Self {
-        let hour = jiff::SignedDuration::from_hours(1);
+        let clock = Clock::system();
+        let now = clock.now();
+        let end = now + jiff::SignedDuration::from_hours(1);
         Self {
             api_url,
             authority: None,
             user,
-            token: Cached::new("given".into(), jiff::Timestamp::now() + hour),
+            token: Cached::new("given".into(), end, now),
             source: TokenSource::Given,
+            clock,
         }
     }
 
@@ -140,6 +146,7 @@ impl Access {
         user: User,
         token: Cached,
         source: TokenSource,
+        clock: &Clock,
     ) -> Result<Self, AccessError> {
         Ok(Self {
             api_url: address(api_url)?,
@@ -147,6 +154,7 @@ impl Access {
             user,
             token,
             source,
+            clock: clock.clone(),
         })
     }
 }
@@ -156,10 +164,10 @@ impl TokenSource {
     ///
     /// # Errors
     /// If the session has ended, or the gateway or Keystone refuses or does not respond.
-    pub async fn token(&self) -> Result<Cached, CommandError> {
+    pub async fn token(&self, clock: &Clock) -> Result<Cached, CommandError> {
         match self {
             Self::Cloud { choice, cluster } => {
-                let found = pinned_access(choice, *cluster).await?;
+                let found = pinned_access(choice, *cluster, clock).await?;
                 let found = found.ok_or_else(|| CommandError::UnknownCluster {
                     name: cluster.to_string(),
                     known: "those of `portico clusters`".to_owned(),
@@ -171,8 +179,9 @@ impl TokenSource {
                 let profile = profile.ok_or_else(|| CommandError::NoSession {
                     gateway: profile::display(gateway),
                 })?;
-                let token = Session::new(profile)?.cluster_token(*cluster).await?;
-                Ok(Cached::new(token.token, token.expires_at))
+                let mut session = Session::new(profile, clock)?;
+                let token = session.cluster_token(*cluster).await?;
+                Ok(Cached::new(token.token, token.expires_at, clock.now()))
             }
             #[cfg(test)]
             Self::Given => Err(CommandError::NoProfile),

@@ -2,7 +2,7 @@
 use super::access::{Access, TokenSource};
 use super::error::ApiError;
 use crate::token_cache::Cached;
-use jiff::Timestamp;
+use portico_clock::Clock;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::redirect::Policy;
 use reqwest::tls::TlsInfo;
@@ -32,6 +32,7 @@ pub struct Kubernetes {
     base: Url,
     source: TokenSource,
     token: Mutex<Cached>,
+    clock: Clock,
 }
 
 /// An answer, whatever its status.
@@ -80,6 +81,7 @@ impl Kubernetes {
             base: access.api_url.clone(),
             source: access.source.clone(),
             token: Mutex::new(access.token.clone()),
+            clock: access.clock.clone(),
         })
     }
 
@@ -201,9 +203,9 @@ impl Kubernetes {
     /// Returns the token, or another one shortly before its end.
     async fn token(&self) -> Result<SecretString, ApiError> {
         let mut token = self.token.lock().await;
-        let left = token.expires_at.as_second() - Timestamp::now().as_second();
+        let left = token.expires_at.as_second() - self.clock.now().as_second();
         if left < RENEW_AHEAD_SECONDS {
-            *token = self.source.token().await?;
+            *token = self.source.token(&self.clock).await?;
         }
         Ok(token.token.clone())
     }

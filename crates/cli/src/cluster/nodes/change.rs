@@ -116,7 +116,7 @@ async fn remove_chosen(
         ensure_unchanged(connection, target, &step.action).await?;
     }
     let code = part::send(connection, console, target, &plan, &args.change).await?;
-    if args.change.waiting.is_wanted(false) && !args.change.dry_run {
+    if args.change.waiting.is_wanted(false) && !args.change.dry_run.is_on() {
         report_remaining(connection, console, target, &selection.nodes).await?;
     }
     Ok(code)

@@ -12,7 +12,8 @@ use portico_lifecycle::plan::ChosenNode;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::slice;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Pause between two looks at the pods of a node.

@@ -58,7 +58,7 @@ pub async fn replace(
         ..Plan::default()
     };
     apply::print(console, args.change.shared.output, name, &plan)?;
-    if args.change.dry_run {
+    if args.change.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(exit_code::NEGATIVE);
     }

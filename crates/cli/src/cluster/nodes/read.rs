@@ -30,12 +30,16 @@ pub struct NodeView {
     kubelet_version: Option<String>,
     /// When the node joined the cluster.
     joined_at: Option<Timestamp>,
+    /// As the table has it.
+    #[serde(skip)]
+    age: Option<String>,
 }
 
 impl NodeView {
     /// Returns a node with what Kubernetes reports about it.
-    pub fn new(node: &Node, kubelets: &[Kubelet]) -> Self {
+    pub fn new(node: &Node, kubelets: &[Kubelet], now: Timestamp) -> Self {
         let kubelet = readiness::of_node(kubelets, node);
+        let joined_at = kubelet.and_then(|one| one.created_at);
         Self {
             name: node.name.clone(),
             nodegroup: node.group.clone(),
@@ -47,7 +51,8 @@ impl NodeView {
             task_state: node.task.clone(),
             kubernetes_status: kubelet.map(Kubelet::state),
             kubelet_version: kubelet.and_then(|one| one.version.clone()),
-            joined_at: kubelet.and_then(|one| one.created_at),
+            joined_at,
+            age: joined_at.map(|at| age::text(at, now)),
         }
     }
 
@@ -107,7 +112,7 @@ impl TableRow for NodeView {
             self.state(),
             or_dash(&self.kubernetes_status),
             or_dash(&self.kubelet_version),
-            or_dash(&self.joined_at.map(|at| age::text(at, Timestamp::now()))),
+            or_dash(&self.age),
             or_dash(&Some(addresses).filter(|text| !text.is_empty())),
             or_dash(&self.flavor_id),
             or_dash(&self.server_id),
@@ -144,12 +149,13 @@ pub async fn list(
         ));
     }
     let kubelets = kubelets.unwrap_or_default();
+    let now = connection.clock.now();
     let is_wanted = |node: &&Node| group.is_none() || node.group == group;
     let rows: Vec<_> = found
         .items
         .iter()
         .filter(is_wanted)
-        .map(|node| NodeView::new(node, &kubelets))
+        .map(|node| NodeView::new(node, &kubelets, now))
         .collect();
     print_list(console, args.shared.output, &rows, |row| {
         let name = row.shown_name();

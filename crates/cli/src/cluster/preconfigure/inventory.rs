@@ -69,7 +69,7 @@ fn text(error: Error) -> String {
 
 async fn identity(connection: &Connection) -> Result<Identity, String> {
     match connection.choice() {
-        Some(choice) => direct::identity(choice)
+        Some(choice) => direct::identity(choice, &connection.clock)
             .await
             .map_err(|error| error.to_string()),
         None if connection.is_through_gateway() => Err(

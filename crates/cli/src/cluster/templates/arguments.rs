@@ -1,7 +1,11 @@
 //! The grammar of `portico cluster template`.
-use crate::cluster::arguments::{SharedArgs, dry_run};
-use clap::{ArgAction, Args, Subcommand};
+use crate::cluster::arguments::{DryRunArgs, SharedArgs};
+use clap::{Args, Subcommand};
 use std::path::PathBuf;
+
+/// The help of `--dry-run`: a request is shown.
+const DRY_RUN: &str =
+    "Check and show what would be sent; send nothing. Exit code 1: it would change something";
 
 #[derive(Debug, Subcommand)]
 pub enum TemplateCommand {
@@ -43,46 +47,26 @@ pub struct TemplateArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("dry_run", |dry_run| dry_run.help(DRY_RUN)))]
 pub struct TemplateDeleteArgs {
     /// Name or UUID
     pub template: String,
-    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("dry_run", |dry_run| dry_run.help(DRY_RUN)))]
 pub struct TemplateFlagArgs {
     /// Name or UUID
     pub template: String,
     /// Undo it
     #[arg(long)]
     pub undo: bool,
-    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
@@ -91,10 +75,13 @@ pub struct TemplateFlagArgs {
 ///
 /// A template in use cannot be changed: create a new one from it, and upgrade the clusters to it.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_arg("dry_run", |dry_run| dry_run.help(DRY_RUN)),
+    after_help = "\
 Examples:
   portico cluster template create k8s-1.33 --from k8s-1.32 --image ubuntu-kube-v1.33.1 --set kube_tag=v1.33.1
-  portico cluster template create --json body.json")]
+  portico cluster template create --json body.json"
+)]
 pub struct TemplateCreateArgs {
     /// The name of the new template
     #[arg(required_unless_present = "json", conflicts_with = "json")]
@@ -120,26 +107,18 @@ pub struct TemplateCreateArgs {
     /// The body of Magnum's `POST /clustertemplates`; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "image", "flavor", "master_flavor", "keypair", "labels"])]
     pub json: Option<PathBuf>,
-    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
 }
 
 /// Change a template; Magnum refuses most changes while clusters use it
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  portico cluster template update k8s-1.32 --name k8s-1.32-old")]
+#[command(
+    mut_arg("dry_run", |dry_run| dry_run.help(DRY_RUN)),
+    after_help = "Example:\n  portico cluster template update k8s-1.32 --name k8s-1.32-old"
+)]
 pub struct TemplateUpdateArgs {
     /// Name or UUID
     pub template: String,
@@ -158,19 +137,8 @@ pub struct TemplateUpdateArgs {
     /// Another key pair
     #[arg(long, value_name = "NAME")]
     pub keypair: Option<String>,
-    /// Check and show what would be sent; send nothing. Exit code 1: it would change something
-    #[arg(
-        long,
-        value_name = "client|server",
-        value_parser = dry_run,
-        action = ArgAction::Set,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "client",
-        default_value = "none",
-        hide_default_value = true
-    )]
-    pub dry_run: bool,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
 }

@@ -40,7 +40,7 @@ pub async fn create(
         (None, Some(from)) => copy(magnum.template_named(token, from).await?, args)?,
         (None, None) => return Err(ClusterError::Usage("add --from or --json".to_owned())),
     };
-    if args.dry_run {
+    if args.dry_run.is_on() {
         return not_sent(console, &args.shared, "POST", "clustertemplates", &new);
     }
     let created = magnum.create_template(token, &new).await?;
@@ -104,7 +104,7 @@ pub async fn update(
         ));
     }
     let wanted = &args.template;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         return change_not_sent(connection, console, wanted, &args.shared, &operations).await;
     }
     let changed = change(connection, wanted, &operations).await?;
@@ -123,7 +123,7 @@ pub async fn set_flag(
 ) -> Result<u8, ClusterError> {
     let operations = [flag.operation(!args.undo)];
     let wanted = &args.template;
-    if args.dry_run {
+    if args.dry_run.is_on() {
         return change_not_sent(connection, console, wanted, &args.shared, &operations).await;
     }
     let changed = change(connection, wanted, &operations).await?;
@@ -195,7 +195,7 @@ pub async fn delete(
             ),
         });
     }
-    if args.dry_run {
+    if args.dry_run.is_on() {
         console.say(format!(
             "The template {} ({}) would be deleted. Nothing was sent.",
             found.name, found.uuid

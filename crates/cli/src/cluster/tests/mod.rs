@@ -5,12 +5,22 @@ use super::creation::{AttemptFile, Attempts};
 use super::{dispatch, finish, specification};
 use api_server::ApiServer;
 use clap::Parser;
+use portico_clock::Clock;
 use portico_cluster_operations::Drivers;
 use serde_json::Value;
 use stand_in::StandIn;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+/// Compares what a command wrote with its snapshot.
+macro_rules! assert_ran {
+    ($name:expr, $ran:expr) => {
+        portico_testkit::snapshot_settings().bind(|| {
+            insta::assert_snapshot!($name, $ran.snapshot());
+        })
+    };
+}
 
 mod api_server;
 mod authorities;
@@ -67,6 +77,16 @@ impl Ran {
     fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap()
     }
+
+    /// Returns all that a user sees: the exit code, and what is on standard output and error.
+    fn snapshot(&self) -> String {
+        let part = |name: &str, text: &str| match text {
+            "" => String::new(),
+            text => format!("--- {name}\n{text}"),
+        };
+        let (out, err) = (part("output", &self.out), part("error", &self.err));
+        format!("exit code {}\n{out}{err}", self.code)
+    }
 }
 
 /// A machine with its stored attempts.
@@ -92,7 +112,7 @@ impl Machine {
     }
 
     async fn attempt(&self, cloud: &StandIn, name: &str) -> AttemptFile {
-        let connection = Connection::of(cloud.access().await, Drivers::default());
+        let connection = Connection::of(cloud.access().await, Drivers::default(), &Clock::system());
         AttemptFile::of(&self.attempts(), &connection, name).unwrap()
     }
 
@@ -133,7 +153,7 @@ async fn run(
     let result = match specification(&command) {
         Ok(specification) => {
             let drivers = command.shared().drivers();
-            let mut connection = Connection::of(cloud.access().await, drivers);
+            let mut connection = Connection::of(cloud.access().await, drivers, &Clock::system());
             connection.api_server = api_server.map(ApiServer::url);
             let specification = specification.as_ref();
             dispatch(

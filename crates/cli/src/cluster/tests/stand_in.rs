@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use axum::http::{Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone;
 use portico_openstack::rest::{RestClient, ScopedToken, ServiceOptions};
@@ -87,7 +88,7 @@ impl StandIn {
     /// Signs in: the catalogue is Keystone's.
     pub async fn access(&self) -> CloudAccess {
         let url = format!("{}/v3", self.0.base).parse().unwrap();
-        let keystone = keystone::Client::new(&KeystoneConfig::new(url)).unwrap();
+        let keystone = keystone::Client::new(&KeystoneConfig::new(url), Clock::system()).unwrap();
         let token = ScopedToken::with_catalog(&keystone, "gAAAA-test".into(), PROJECT);
         CloudAccess {
             cloud: "test".to_owned(),

@@ -3,7 +3,6 @@ use crate::cluster::connection::Connection;
 use crate::cluster::error::ClusterError;
 use crate::cluster::kubernetes::{self, Kubernetes};
 use crate::cluster::part::Target;
-use jiff::Timestamp;
 use portico_cluster_operations::certificate::Certificate;
 use portico_cluster_operations::inside::{self, Inside};
 use portico_cluster_operations::upgrades;
@@ -75,7 +74,10 @@ async fn certificate_days(
         }
     };
     match Certificate::read(&pem) {
-        Ok(certificate) => Reading::Known(certificate.days_left(Timestamp::now().as_second())),
+        Ok(certificate) => {
+            let now = connection.clock.now();
+            Reading::Known(certificate.days_left(now.as_second()))
+        }
         Err(error) => Reading::NotChecked(kubernetes::sentence(&error.to_string())),
     }
 }

@@ -17,12 +17,12 @@ use super::views::print_object;
 use crate::output::{self, OutputFormat};
 use crate::profile;
 use clap::Args;
-use jiff::Timestamp;
 use objects::Waiting;
 use portico_openstack::magnum::{Authority, Cluster};
 use report::{Finding, Part, Report};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Pause between two looks at an object.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -130,7 +130,7 @@ async fn inside(
     };
     let authority = access.authority.as_deref();
     let server = answer.certificate.as_deref();
-    let certificates = checks::certificates(server, authority, etcd, Timestamp::now());
+    let certificates = checks::certificates(server, authority, etcd, access.clock.now());
     let reached = reached(access, answer.status, &answer.body, began.elapsed());
     let mut found = vec![(Part::Api, reached), (Part::Certificates, certificates)];
     if answer.status != 200 {

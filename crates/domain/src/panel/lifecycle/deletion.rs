@@ -12,6 +12,8 @@ pub struct DeletionOptions {
     pub services_first: bool,
     /// Delete PersistentVolumeClaims first, through Kubernetes: their data is lost.
     pub claims_first: bool,
+    /// Also where they can be looked for in some namespaces only.
+    pub accepts_partial: bool,
 }
 
 /// The content of the deletion page.
@@ -30,6 +32,8 @@ pub struct DeletionInventory {
     /// Why nothing can be deleted through Kubernetes first, as a sentence; `None`: the options are
     /// offered.
     pub options_refusal: Option<String>,
+    /// Where the options do not reach, as sentences: the user has to accept that.
+    pub partial: Vec<String>,
     /// All checks but that of the typed name.
     pub checks: Vec<Check>,
     /// What could not be looked at, as sentences; more may be affected.
@@ -44,6 +48,7 @@ impl DeletionInventory {
     pub fn can_be_sent(&self, typed: &str) -> bool {
         typed == self.cluster.name
             && self.deletion.is_offered()
+            && (self.partial.is_empty() || self.options.accepts_partial)
             && self
                 .checks
                 .iter()

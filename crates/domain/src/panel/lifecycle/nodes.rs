@@ -53,12 +53,15 @@ pub enum ReplacementStage {
     Removing,
 }
 
-/// A node that is to be removed.
+/// A node that is to be removed, alone or with others of its group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeRemoval {
     /// The ID of its server.
     pub server: String,
-    /// Must be the name of the node, which is then removed if it is drained, or that of
+    /// The IDs of the servers of the others.
+    #[serde(default)]
+    pub others: Vec<String>,
+    /// Must be the text of [`Self::confirmation`], which removes nodes that are drained, or that of
     /// [`Self::without_draining`].
     pub typed: String,
     /// The pods that the user accepts to stay pending, as `namespace/name`.
@@ -66,9 +69,28 @@ pub struct NodeRemoval {
 }
 
 impl NodeRemoval {
-    /// Returns what is typed to remove a node that is not drained.
-    pub fn without_draining(name: &str) -> String {
-        format!("{name} without draining")
+    /// Returns what is typed to remove the node with a name and so many others.
+    pub fn confirmation(name: &str, others: usize) -> String {
+        match others {
+            0 => name.to_owned(),
+            others => format!("{name} and {others} more"),
+        }
+    }
+
+    /// Returns what is typed to remove nodes that are not drained, from the text for those that are.
+    pub fn without_draining(confirmation: &str) -> String {
+        format!("{confirmation} without draining")
+    }
+
+    /// Returns the IDs of all servers, each once; that of the node is the first.
+    pub fn servers(&self) -> Vec<&str> {
+        let mut servers = vec![self.server.as_str()];
+        for other in &self.others {
+            if !servers.contains(&other.as_str()) {
+                servers.push(other);
+            }
+        }
+        servers
     }
 }
 
@@ -209,6 +231,21 @@ mod tests {
             assert!(node.matches(text), "{text}");
         }
         assert!(!node.matches("default-worker"));
+    }
+
+    #[test]
+    fn the_text_that_is_typed_has_the_number_of_the_others() {
+        let removal = NodeRemoval {
+            server: "a".to_owned(),
+            others: ["b", "a", "c", "b"].map(str::to_owned).to_vec(),
+            ..NodeRemoval::default()
+        };
+        assert_eq!(removal.servers(), ["a", "b", "c"]);
+        assert_eq!(NodeRemoval::confirmation("gpu-x", 0), "gpu-x");
+        let several = NodeRemoval::confirmation("gpu-x", 2);
+        assert_eq!(several, "gpu-x and 2 more");
+        let undrained = NodeRemoval::without_draining(&several);
+        assert_eq!(undrained, "gpu-x and 2 more without draining");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 use super::*;
 use crate::policy::membership::Membership;
 use portico_domain::identity::{project_group, project_role_group};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 const HEAD: &str = "apiVersion: kube-auth.portico.dev/v1\nkind: Policy\n";
 

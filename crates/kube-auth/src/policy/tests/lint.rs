@@ -12,16 +12,8 @@ fn holes_of_a_readers_rule_are_named() {
             "resource_permissions": {"!kube-system/['pods', 'secrets']": ["get", "list"], "*/nodes": ["get"], "shop/!'secrets'": ["watch"]}}]"#,
     )
     .join("\n");
-    for hole in [
-        "get pods/exec",
-        "list secrets",
-        "get nodes/proxy",
-        "any project of that name",
-        "added later",
-    ] {
-        assert!(found.contains(hole), "{hole}\n{found}");
-    }
     assert!(!found.contains("serviceaccounts/token"), "{found}");
+    insta::assert_snapshot!("lint_of_a_reader", found);
 }
 
 #[test]
@@ -29,15 +21,7 @@ fn an_administrators_rule_is_one_note() {
     let found = warnings(
         r#"[{"users": {"roles": ["admin"], "projects": ["p1"]}, "resource_permissions": {"*/*": ["*"]}}]"#,
     );
-    assert!(
-        found
-            .iter()
-            .any(|line| line.starts_with("note: rule 1: gives everything"))
-    );
-    assert!(
-        !found.iter().any(|line| line.contains("secrets")),
-        "{found:?}"
-    );
+    insta::assert_snapshot!("lint_of_an_administrator", found.join("\n"));
 }
 
 #[test]
@@ -48,9 +32,7 @@ fn rules_without_effect_are_named() {
              "nonresource": {"verbs": ["get"], "path": "/x"}}]"#,
     )
     .join("\n");
-    for word in ["matches no user", "is ignored", "never applies"] {
-        assert!(found.contains(word), "{word}\n{found}");
-    }
+    insta::assert_snapshot!("lint_of_rules_without_effect", found);
 }
 
 #[test]

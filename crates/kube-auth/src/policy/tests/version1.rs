@@ -124,14 +124,17 @@ fn what_the_reference_crashes_on_or_widens_is_refused() {
     let resource = |fields: &str| {
         format!(r#"[{{"match": [{{"type": "user", "values": ["*"]}}], "resource": {{{fields}}}}}]"#)
     };
-    assert!(refused(&resource(r#""verbs": ["get"], "namespace": "*""#)).contains("version"));
-    assert!(refused(&resource(r#""verbs": ["get"], "version": "*""#)).contains("namespace"));
-    assert!(refused(&resource(r#""verb": ["get"]"#)).contains("unknown key \"verb\""));
     let open = r#"[{"resource": {"verbs": ["get"], "resources": ["pods"], "version": "*", "namespace": "*"}}]"#;
-    assert!(refused(open).contains("rule 1: without match or users"));
-    assert!(refused("[").contains("line 1"));
-    assert!(refused(&open.replace("}}]", r#"}, "match": []}]"#)).contains("without match"));
-    assert!(refused(r#"[{"match": {}}]"#).contains("must be a list"));
+    let errors = [
+        refused(&resource(r#""verbs": ["get"], "namespace": "*""#)),
+        refused(&resource(r#""verbs": ["get"], "version": "*""#)),
+        refused(&resource(r#""verb": ["get"]"#)),
+        refused(open),
+        refused("["),
+        refused(&open.replace("}}]", r#"}, "match": []}]"#)),
+        refused(r#"[{"match": {}}]"#),
+    ];
+    insta::assert_snapshot!("errors", errors.join("\n"));
 }
 
 #[test]

@@ -12,6 +12,14 @@ fn problems(pointer: &str, value: Value) -> Vec<Problem> {
     validate(&ClusterDocument::read(document).unwrap())
 }
 
+/// Returns problems as users get them, one a line.
+fn in_words(problems: &[Problem]) -> String {
+    let lines = problems.iter();
+    lines
+        .map(|problem| format!("{}: {}\n", problem.field, problem.message))
+        .collect()
+}
+
 fn only(pointer: &str, value: Value) -> Problem {
     let mut found = problems(pointer, value);
     assert_eq!(found.len(), 1, "{found:?}");
@@ -40,12 +48,9 @@ fn names_follow_magnums_pattern() {
 fn an_even_number_of_masters_is_refused_with_magnums_rule() {
     let problem = only("/spec/controlPlane/replicas", json!(2));
     assert_eq!(problem.field, "spec.controlPlane.replicas");
-    assert!(problem.message.contains("odd number"));
-    assert!(problem.message.contains("size cannot be an even number"));
-    assert_eq!(
-        only("/spec/controlPlane/replicas", json!(0)).field,
-        problem.field
-    );
+    let none = only("/spec/controlPlane/replicas", json!(0));
+    assert_eq!(none.field, problem.field);
+    insta::assert_snapshot!("even_number_of_masters", in_words(&[problem, none]));
     for odd in [1, 3, 5, 7] {
         assert_eq!(problems("/spec/controlPlane/replicas", json!(odd)), []);
     }
@@ -56,25 +61,21 @@ fn several_masters_without_a_load_balancer_are_refused() {
     let found = problems("/spec/controlPlane/loadBalancer", json!(false));
     let fields: Vec<_> = found.iter().map(|problem| problem.field.as_str()).collect();
     assert_eq!(fields, ["spec.controlPlane.loadBalancer", "spec.api"]);
-    assert!(found[0].message.contains("master_count must be 1"));
+    insta::assert_snapshot!("masters_without_a_load_balancer", in_words(&found));
 }
 
 #[test]
 fn networks_are_written_in_cidr_notation() {
-    for (text, hint) in [
-        ("198.51.100.7", "198.51.100.7/32"),
-        ("2001:db8::1", "2001:db8::1/128"),
-        ("198.51.100.7/24", "198.51.100.0/24"),
-        ("home", "198.51.100.0/24"),
-    ] {
-        let problem = only("/spec/api/allowedCIDRs", json!([text]));
-        assert_eq!(problem.field, "spec.api.allowedCIDRs[0]");
-        assert!(problem.message.contains(hint), "{}", problem.message);
-    }
+    let invalid = ["198.51.100.7", "2001:db8::1", "198.51.100.7/24", "home"];
+    let mut found: Vec<_> = invalid
+        .iter()
+        .map(|text| only("/spec/api/allowedCIDRs", json!([text])))
+        .collect();
     let private = json!({ "exposure": "private", "allowedCIDRs": ["10.0.0.0/8"] });
     assert_eq!(problems("/spec/api", private), []);
     let mixed = json!({ "exposure": "private", "allowedCIDRs": ["198.51.100.0/24"] });
-    assert!(only("/spec/api", mixed).message.contains("cannot reach it"));
+    found.push(only("/spec/api", mixed));
+    insta::assert_snapshot!("networks", in_words(&found));
 }
 
 #[test]
@@ -85,34 +86,23 @@ fn a_subnet_needs_its_network() {
 
 #[test]
 fn sizes_are_within_their_bounds() {
-    for (group, expected) in [
-        (
-            json!({ "name": "g", "min": 4, "max": 3 }),
-            "above the maximum",
-        ),
-        (
-            json!({ "name": "g", "replicas": 1, "min": 2 }),
-            "below the minimum",
-        ),
-        (
-            json!({ "name": "g", "replicas": 5, "max": 3 }),
-            "above the maximum",
-        ),
-    ] {
-        let problem = only("/spec/nodeGroups", json!([group]));
-        assert!(problem.message.contains(expected), "{}", problem.message);
-    }
+    let groups = [
+        json!({ "name": "g", "min": 4, "max": 3 }),
+        json!({ "name": "g", "replicas": 1, "min": 2 }),
+        json!({ "name": "g", "replicas": 5, "max": 3 }),
+    ];
+    let found = groups.map(|group| only("/spec/nodeGroups", json!([group])));
+    insta::assert_snapshot!("sizes", in_words(&found));
 }
 
 #[test]
 fn groups_have_unique_names_and_are_not_the_control_plane() {
     let twice = json!([{ "name": "gpu" }, { "name": "gpu" }]);
-    assert_eq!(
-        only("/spec/nodeGroups", twice).field,
-        "spec.nodeGroups[1].name"
-    );
-    let master = only("/spec/nodeGroups", json!([{ "name": "default-master" }]));
-    assert!(master.message.contains("controlPlane"));
+    let found = [
+        only("/spec/nodeGroups", twice),
+        only("/spec/nodeGroups", json!([{ "name": "default-master" }])),
+    ];
+    insta::assert_snapshot!("names_of_groups", in_words(&found));
 }
 
 #[test]
@@ -128,15 +118,13 @@ fn labels_of_nodes_in_the_namespaces_of_kubernetes_are_refused() {
 
 #[test]
 fn labels_have_valid_names_and_values_and_no_field_of_their_own() {
-    for (key, value, expected) in [
-        ("a b", "1", "without spaces"),
-        ("boot_volume_size", "much", "whole number"),
-        ("master_lb_floating_ip_enabled", "true", "spec.api.exposure"),
-    ] {
-        let problem = only("/spec/labels", json!({ key: value }));
-        assert_eq!(problem.field, format!("spec.labels.{key}"));
-        assert!(problem.message.contains(expected), "{}", problem.message);
-    }
+    let labels = [
+        ("a b", "1"),
+        ("boot_volume_size", "much"),
+        ("master_lb_floating_ip_enabled", "true"),
+    ];
+    let found = labels.map(|(key, value)| only("/spec/labels", json!({ key: value })));
+    insta::assert_snapshot!("labels", in_words(&found));
 }
 
 #[test]

@@ -17,7 +17,8 @@ use portico_domain::identity::Named;
 use secrecy::SecretString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Delay before the next sign-in after an outage of Keystone.
 const OUTAGE_RETRY_DELAY: Duration = Duration::from_secs(2);
@@ -241,6 +242,7 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_clock::Clock;
     use secrecy::ExposeSecret as _;
 
     /// Returns an account with a token of some age, at a Keystone that is unreachable.
@@ -252,7 +254,7 @@ mod tests {
             system: true,
             ..ServiceAccountConfig::default()
         });
-        let client = Client::new(&config).unwrap();
+        let client = Client::new(&config, Clock::system()).unwrap();
         let account = ServiceAccount::new(&config, client, |_| Ok("secret".into()));
         let account = account.unwrap().unwrap();
         let made = Instant::now().checked_sub(age).unwrap();

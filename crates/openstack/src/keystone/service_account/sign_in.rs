@@ -11,8 +11,9 @@ use portico_domain::identity::Named;
 use reqwest::header::HeaderMap;
 use secrecy::SecretString;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 /// Returns the token that another task requested while this one waited for the lock, or a new one.
 pub(super) async fn unless_newer(

@@ -3,6 +3,7 @@ use crate::KeystoneConfig;
 use crate::keystone::error::Unavailable;
 use crate::keystone::{self, Catalog};
 use crate::rest::test_server::{Reply, TOKEN, TestServer};
+use portico_clock::Clock;
 use reqwest::{Method, StatusCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -244,7 +245,7 @@ async fn a_scoped_token_has_the_catalogue_of_its_project() {
     })
     .await;
     let config = KeystoneConfig::new(server.url("/v3"));
-    let keystone = keystone::Client::new(&config).unwrap();
+    let keystone = keystone::Client::new(&config, Clock::system()).unwrap();
     let scoped = ScopedToken::with_catalog(&keystone, TOKEN.into(), "p").await;
     let scoped = scoped.unwrap();
     let options = ServiceOptions::default();

@@ -192,7 +192,12 @@ impl Sessions for SqlStore {
         Ok(counts.to_vec())
     }
 
-    async fn set_projects(&self, root: Uuid, projects: &[Project]) -> Result<(), StoreError> {
+    async fn set_projects(
+        &self,
+        root: Uuid,
+        projects: &[Project],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let failed = || StoreError::database("remember projects");
         let mut transaction = self.pool.begin().await.map_err(failed())?;
         sqlx::query(
@@ -205,13 +210,8 @@ impl Sessions for SqlStore {
         .execute(&mut *transaction)
         .await
         .map_err(failed())?;
-        self.announce_in(
-            &mut transaction,
-            root,
-            ChangeKind::Changed,
-            Timestamp::now(),
-        )
-        .await?;
+        self.announce_in(&mut transaction, root, ChangeKind::Changed, now)
+            .await?;
         transaction.commit().await.map_err(failed())
     }
 
@@ -267,6 +267,7 @@ impl Sessions for SqlStore {
         root: Uuid,
         profile: &ProviderProfile,
         expires_at: Option<Timestamp>,
+        now: Timestamp,
     ) -> Result<bool, StoreError> {
         let updated = sqlx::query(
             "UPDATE sessions
@@ -279,8 +280,7 @@ impl Sessions for SqlStore {
         .execute(&self.pool)
         .await
         .map_err(StoreError::database("take over a provider's word"))?;
-        self.announce(root, ChangeKind::Changed, Timestamp::now())
-            .await?;
+        self.announce(root, ChangeKind::Changed, now).await?;
         Ok(updated.rows_affected() > 0)
     }
 

@@ -3,6 +3,7 @@ use super::keys::open_mode;
 use crate::cli::doctor::context::Context;
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
+use jiff::Timestamp;
 use portico_runtime::tls::{TlsError, certificates, private_key};
 use rustls::client::verify_server_name;
 use rustls::crypto::ring::default_provider;
@@ -10,7 +11,6 @@ use rustls::server::ParsedCertificate;
 use rustls::sign::CertifiedKey;
 use rustls_pki_types::{CertificateDer, ServerName};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 use x509_parser::prelude::{FromDer as _, Validity, X509Certificate, X509Error};
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
@@ -19,15 +19,23 @@ const WARNING_SECONDS: i64 = 14 * DAY_SECONDS;
 
 pub(super) fn check(context: &Context) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let now = context.clock.now().as_second();
     if let Some(files) = context.gateway().and_then(|section| section.tls_files()) {
         let subject = "gateway TLS";
-        let mut leaves = chain(&mut findings, subject, &files.cert_file, &files.key_file);
+        let mut leaves = chain(
+            &mut findings,
+            subject,
+            &files.cert_file,
+            &files.key_file,
+            now,
+        );
         for pair in &files.more {
             leaves.extend(chain(
                 &mut findings,
                 subject,
                 &pair.cert_file,
                 &pair.key_file,
+                now,
             ));
         }
         if !leaves.is_empty() {
@@ -37,20 +45,26 @@ pub(super) fn check(context: &Context) -> Vec<Finding> {
     if let Some(section) = context.kube_auth() {
         let subject = "kube-auth TLS";
         let (certificate, key) = (&section.tls_cert_file, &section.tls_key_file);
-        chain(&mut findings, subject, certificate, key);
-        authority(&mut findings, "kube-auth clients", &section.client_ca_file);
+        chain(&mut findings, subject, certificate, key, now);
+        authority(
+            &mut findings,
+            "kube-auth clients",
+            &section.client_ca_file,
+            now,
+        );
     }
     for cluster in &context.config.clusters {
         if let Some(file) = &cluster.ca_file {
-            authority(&mut findings, &super::clusters::subject(cluster), file);
+            authority(&mut findings, &super::clusters::subject(cluster), file, now);
         }
     }
     if let Some(file) = context.keystone().and_then(|one| one.ca_file.as_ref()) {
-        authority(&mut findings, "Keystone", file);
+        authority(&mut findings, "Keystone", file, now);
     }
     for provider in context.gateway().iter().flat_map(|one| &one.providers) {
         if let Some(file) = &provider.ca_file {
-            authority(&mut findings, &format!("provider {}", provider.id), file);
+            let subject = format!("provider {}", provider.id);
+            authority(&mut findings, &subject, file, now);
         }
     }
     findings
@@ -95,6 +109,7 @@ fn chain(
     subject: &str,
     cert_file: &Path,
     key_file: &Path,
+    now: i64,
 ) -> Vec<CertificateDer<'static>> {
     let before = findings.len();
     if let Some(mode) = open_mode(key_file) {
@@ -126,7 +141,7 @@ fn chain(
             findings.push(Finding::fault(Fault::CertificateUnusable, subject, seen));
         }
     }
-    validity(findings, subject, cert_file, &chain);
+    validity(findings, subject, cert_file, &chain, now);
     links(findings, subject, cert_file, &chain);
     if findings.len() == before {
         findings.push(Finding::ok(subject, name));
@@ -135,10 +150,10 @@ fn chain(
 }
 
 /// Checks the authorities in a file.
-fn authority(findings: &mut Vec<Finding>, subject: &str, file: &Path) {
+fn authority(findings: &mut Vec<Finding>, subject: &str, file: &Path, now: i64) {
     let before = findings.len();
     match contents(file).and_then(|pem| certificates(file, &pem)) {
-        Ok(all) => validity(findings, subject, file, &all),
+        Ok(all) => validity(findings, subject, file, &all, now),
         Err(error) => {
             let seen = error.to_string();
             findings.push(Finding::fault(Fault::CertificateUnusable, subject, seen));
@@ -156,25 +171,24 @@ fn contents(path: &Path) -> Result<Vec<u8>, TlsError> {
     })
 }
 
-fn validity(findings: &mut Vec<Finding>, subject: &str, file: &Path, all: &[CertificateDer<'_>]) {
+fn validity(
+    findings: &mut Vec<Finding>,
+    subject: &str,
+    file: &Path,
+    all: &[CertificateDer<'_>],
+    now: i64,
+) {
     for certificate in all {
         let Ok((_, certificate)) = X509Certificate::from_der(certificate) else {
             let seen = format!("{}: not an X.509 certificate", file.display());
             findings.push(Finding::fault(Fault::CertificateUnusable, subject, seen));
             continue;
         };
-        if let Some((fault, when)) = fault_of(certificate.validity(), now()) {
+        if let Some((fault, when)) = fault_of(certificate.validity(), now) {
             let seen = format!("{} ({}), {when}", file.display(), certificate.subject());
             findings.push(Finding::fault(fault, subject, seen));
         }
     }
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-    })
 }
 
 fn fault_of(validity: &Validity, now: i64) -> Option<(Fault, String)> {
@@ -200,9 +214,13 @@ fn fault_of(validity: &Validity, now: i64) -> Option<(Fault, String)> {
 
 /// Returns the fault of the certificate that a server presents for a host, apart from its
 /// authority.
-pub(super) fn fault_of_leaf(leaf: &CertificateDer<'_>, host: &str) -> Option<String> {
+pub(super) fn fault_of_leaf(
+    leaf: &CertificateDer<'_>,
+    host: &str,
+    now: Timestamp,
+) -> Option<String> {
     let (_, parsed) = X509Certificate::from_der(leaf).ok()?;
-    let in_time = fault_of(parsed.validity(), now());
+    let in_time = fault_of(parsed.validity(), now.as_second());
     if let Some((fault, when)) =
         in_time.filter(|(fault, _)| *fault != Fault::CertificateExpiresSoon)
     {

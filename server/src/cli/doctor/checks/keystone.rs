@@ -2,6 +2,7 @@
 use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::service_account as account;
+use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::error::Unavailable;
 use portico_openstack::keystone::{self, Error};
@@ -18,7 +19,7 @@ pub(super) async fn endpoint(section: &KeystoneConfig, url: &Url) -> Vec<Finding
     let mut alone = section.clone();
     alone.url = url.clone();
     alone.fallback_urls = Vec::new();
-    let client = match keystone::Client::new(&alone) {
+    let client = match keystone::Client::new(&alone, Clock::system()) {
         Ok(client) => client,
         Err(error) => {
             let seen = error.to_string();
@@ -92,7 +93,7 @@ fn clock(seconds: i64) -> Option<Finding> {
 
 pub(super) async fn service_account(section: &KeystoneConfig) -> Vec<Finding> {
     let refused = |seen: String| vec![Finding::fault(Fault::ServiceAccountRefused, ACCOUNT, seen)];
-    let client = match keystone::Client::new(section) {
+    let client = match keystone::Client::new(section, Clock::system()) {
         Ok(client) => client,
         // reported by the check of the endpoint
         Err(_) => return Vec::new(),

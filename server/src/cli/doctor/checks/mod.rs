@@ -106,12 +106,15 @@ pub(super) fn all<'c>(context: &'c Context, arguments: &'c DoctorArgs) -> Vec<Ch
     }
     all.push(Check::new("public_url", public_address::check(context)));
     if context.has(Role::KubeAuth) || context.has(Role::Panel) {
-        all.push(Check::new("kube-auth", reviews::asked(&context.config)));
+        all.push(Check::new(
+            "kube-auth",
+            reviews::asked(&context.config, &context.clock),
+        ));
     }
     if let Some(cluster) = &arguments.revocation {
         let mut check = Check::new(
             format!("revocation at {cluster}"),
-            reviews::measure(&context.config, cluster),
+            reviews::measure(&context.config, cluster, &context.clock),
         );
         check.timeout = MEASURE_TIMEOUT;
         all.push(check);

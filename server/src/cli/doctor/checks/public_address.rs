@@ -6,6 +6,7 @@ use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
 use crate::config::Role;
+use jiff::Timestamp;
 use portico_transport::TransportFault;
 use reqwest::Response;
 use reqwest::tls::TlsInfo;
@@ -63,9 +64,9 @@ async fn resolves(url: &Url) -> bool {
     }
 }
 
-fn fault_of_certificate(response: &Response, url: &Url) -> Option<String> {
+fn fault_of_certificate(response: &Response, url: &Url, now: Timestamp) -> Option<String> {
     let shown = response.extensions().get::<TlsInfo>()?.peer_certificate()?;
-    fault_of_leaf(&CertificateDer::from(shown), url.host_str()?)
+    fault_of_leaf(&CertificateDer::from(shown), url.host_str()?, now)
 }
 
 async fn answer(context: &Context, url: &Url) -> Option<Finding> {
@@ -82,8 +83,9 @@ async fn answer(context: &Context, url: &Url) -> Option<Finding> {
                     .danger_accept_invalid_certs(true)
                     .tls_info(true);
                 let response = client.build().ok()?.get(address).send().await.ok()?;
+                let now = context.clock.now();
                 // an unknown authority hides other faults of the certificate
-                if let Some(seen) = fault_of_certificate(&response, url) {
+                if let Some(seen) = fault_of_certificate(&response, url, now) {
                     return Some(Finding::fault(Fault::PublicUrlCertificate, SUBJECT, seen));
                 }
                 (response, true)

@@ -11,11 +11,13 @@ use futures::future::BoxFuture;
 use futures::{FutureExt as _, StreamExt as _};
 use jiff::{SignedDuration, Timestamp};
 use portico_assertion::{PublicKey, cluster_token};
+use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_domain::panel::FiguresView;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// The documented bound with Portico's flag on the API server: 30 s for kube-auth's cache, 10 s for
@@ -29,12 +31,12 @@ const MAX_CONCURRENT_CLUSTERS: usize = 4;
 
 /// Sends each API server a token that belongs to no user, and checks whether kube-auth was asked
 /// about it.
-pub(super) async fn asked(config: &Config) -> Vec<Finding> {
+pub(super) async fn asked(config: &Config, clock: &Clock) -> Vec<Finding> {
     let configured = config.panel.as_ref();
     let url = configured
         .and_then(|panel| panel.kube_auth_metrics_url.clone())
         .or_else(|| config.kube_auth.as_ref().and(config.own_metrics_url()));
-    let metrics = match KubeAuthMetrics::new(url) {
+    let metrics = match KubeAuthMetrics::new(url, clock.clone()) {
         Ok(metrics) => metrics,
         Err(error) => {
             let seen = error.to_string();
@@ -44,7 +46,7 @@ pub(super) async fn asked(config: &Config) -> Vec<Finding> {
     // a closure is not general enough here for the boxed future of a check
     let mut tries: Vec<BoxFuture<'_, Finding>> = Vec::new();
     for cluster in &config.clusters {
-        tries.push(is_asked(cluster, &metrics).boxed());
+        tries.push(is_asked(cluster, &metrics, clock).boxed());
     }
     futures::stream::iter(tries)
         .buffered(MAX_CONCURRENT_CLUSTERS)
@@ -52,9 +54,9 @@ pub(super) async fn asked(config: &Config) -> Vec<Finding> {
         .await
 }
 
-async fn is_asked(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> Finding {
+async fn is_asked(cluster: &ClusterRecord, metrics: &KubeAuthMetrics, clock: &Clock) -> Finding {
     let subject = super::clusters::subject(cluster);
-    match try_one(cluster, metrics).await {
+    match try_one(cluster, metrics, clock.now()).await {
         Ok(true) => Finding::ok(subject, "its API server asks kube-auth about tokens"),
         Ok(false) => {
             let seen = cluster.api_url.as_str();
@@ -67,12 +69,16 @@ async fn is_asked(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> Finding
     }
 }
 
-async fn try_one(cluster: &ClusterRecord, metrics: &KubeAuthMetrics) -> anyhow::Result<bool> {
+async fn try_one(
+    cluster: &ClusterRecord,
+    metrics: &KubeAuthMetrics,
+    now: Timestamp,
+) -> anyhow::Result<bool> {
     let before = reviews(metrics, cluster.id).await?;
     let client = http::client(cluster.ca_file.as_deref())?;
     let unknown = SecretString::from(format!("doctor-{}", Uuid::new_v4()));
-    let end = Timestamp::now() + SignedDuration::from_mins(5);
-    known(&client, cluster, &seal(cluster, &unknown, end)?).await?;
+    let end = now + SignedDuration::from_mins(5);
+    known(&client, cluster, &seal(cluster, &unknown, end, now)?).await?;
     // the API server may respond before kube-auth has counted the review
     let asked = Instant::now();
     while asked.elapsed() < Duration::from_secs(2) {
@@ -92,9 +98,14 @@ async fn reviews(metrics: &KubeAuthMetrics, cluster: Uuid) -> anyhow::Result<u64
     }
 }
 
-fn seal(cluster: &ClusterRecord, token: &SecretString, end: Timestamp) -> anyhow::Result<String> {
+fn seal(
+    cluster: &ClusterRecord,
+    token: &SecretString,
+    end: Timestamp,
+    now: Timestamp,
+) -> anyhow::Result<String> {
     let key = PublicKey::read(&cluster.sealing_key_file)?;
-    let sealed = cluster_token::seal(&key, cluster.id, token, end, Timestamp::now())?;
+    let sealed = cluster_token::seal(&key, cluster.id, token, end, now)?;
     Ok(sealed.token.expose_secret().to_owned())
 }
 
@@ -112,10 +123,10 @@ async fn known(
 
 /// Signs in with the `OS_*` variables, revokes that token, and measures how long the API server
 /// still accepts it.
-pub(super) async fn measure(config: &Config, name: &str) -> Vec<Finding> {
+pub(super) async fn measure(config: &Config, name: &str, clock: &Clock) -> Vec<Finding> {
     vec![finding(
         format!("revocation at {name}"),
-        measured(config, name).await,
+        measured(config, name, clock).await,
     )]
 }
 
@@ -137,11 +148,12 @@ fn finding(subject: String, took: anyhow::Result<Duration>) -> Finding {
     }
 }
 
-async fn measured(config: &Config, name: &str) -> anyhow::Result<Duration> {
+async fn measured(config: &Config, name: &str, clock: &Clock) -> anyhow::Result<Duration> {
     let cluster = cluster::find(config, name)?;
     let keystone = config.keystone.as_ref().context("[keystone] is missing")?;
     let (keystone, issued) = portico_cli::sign_in_at(keystone).await?;
-    let token = seal(cluster, &issued.token, issued.details.expires_at)?;
+    let end = issued.details.expires_at;
+    let token = seal(cluster, &issued.token, end, clock.now())?;
     let client = http::client(cluster.ca_file.as_deref())?;
     let result = async {
         let started = Instant::now();

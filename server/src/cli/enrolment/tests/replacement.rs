@@ -135,7 +135,7 @@ async fn another_form_of_an_address_is_the_same_cluster() {
         ..of_magnum(5)
     };
     let enrolled = place.store.enrolled_clusters();
-    enrolled.put(&magnum, Timestamp::now()).await.unwrap();
+    enrolled.put(&magnum, NOW).await.unwrap();
     for (server, known) in [
         ("https://192.0.2.20:443", "default-port"),
         ("https://192.0.2.21:6443", "mapped"),

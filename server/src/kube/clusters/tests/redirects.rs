@@ -61,7 +61,7 @@ async fn a_redirect_of_an_api_server_is_not_followed() {
         clusters.replace_enrolled(vec![cluster], key.public());
         let token = KeystoneToken {
             token: "t".into(),
-            expires_at: Timestamp::now() + SignedDuration::from_hours(1),
+            expires_at: Clock::system().now() + SignedDuration::from_hours(1),
         };
         let snapshot = clusters.snapshot();
         let cluster = snapshot.get(Uuid::from_u128(2)).unwrap();

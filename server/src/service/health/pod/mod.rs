@@ -11,14 +11,10 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use portico_domain::panel::Health;
 
-/// Assesses a pod by its phase, conditions and containers, the most significant first.
-pub fn pod(pod: &Pod) -> Assessment {
-    pod_at(pod, Timestamp::now())
-}
-
-/// Does the same for a given time: a container that crashes repeatedly is assessed as crashing for
-/// some minutes after each crash, and a new replica as progress until its deadline.
-fn pod_at(pod: &Pod, now: Timestamp) -> Assessment {
+/// Assesses a pod by its phase, conditions and containers, the most significant first. A container
+/// that crashes repeatedly is assessed as crashing for some minutes after each crash, and a new replica
+/// as progress until its deadline.
+pub fn pod(pod: &Pod, now: Timestamp) -> Assessment {
     let assessment = by_status(pod, now);
     if assessment.health == Health::Warning && is_new_replica(pod, now) {
         return Assessment {

@@ -1,20 +1,21 @@
 //! The reason why a container has not started, for its log page.
 use super::{pod as assess, requests, scheduling};
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 
 /// Returns the reason in words, as the second half of a sentence with its full stop: `no node fits:
 /// all 2 nodes have too little free CPU. It asks for 64 cpu for encoder.`
-pub fn not_started(pod: &Pod, container: &str) -> String {
+pub fn not_started(pod: &Pod, container: &str, now: Timestamp) -> String {
     if pod.metadata.deletion_timestamp.is_some() {
         return "its pod is being deleted.".to_owned();
     }
     if let Some(reason) = no_node(pod) {
         return reason;
     }
-    if let Some(before) = init_container_before(pod, container) {
+    if let Some(before) = init_container_before(pod, container, now) {
         return format!("init container {before} has to end first.");
     }
-    let assessment = assess(pod);
+    let assessment = assess(pod, now);
     match assessment.reason {
         Some(reason) => lower_first(&reason),
         None => format!("its pod is in the state {}.", assessment.status),
@@ -40,7 +41,7 @@ fn no_node(pod: &Pod) -> Option<String> {
 
 /// Returns the init container that runs or waits before this one, unless this one has the problem
 /// itself.
-fn init_container_before<'a>(pod: &'a Pod, container: &str) -> Option<&'a str> {
+fn init_container_before<'a>(pod: &'a Pod, container: &str, now: Timestamp) -> Option<&'a str> {
     let init = pod.spec.as_ref()?.init_containers.as_ref()?;
     // the kubelet reports them once the pod has a node
     let statuses = pod.status.as_ref()?.init_container_statuses.as_ref()?;
@@ -54,7 +55,7 @@ fn init_container_before<'a>(pod: &'a Pod, container: &str) -> Option<&'a str> {
         .map(|known| known.name.as_str())
         .take_while(|name| *name != container)
         .find(|name| !ended(name))
-        .filter(|_| assess(pod).health != portico_domain::panel::Health::Failed)
+        .filter(|_| assess(pod, now).health != portico_domain::panel::Health::Failed)
 }
 
 /// Returns whether a container has completed, or is a sidecar that has started (Kubernetes 1.29).
@@ -86,7 +87,8 @@ mod tests {
                     "resources": {"requests": {"cpu": "64"}}}]},
             "status": status,
         });
-        not_started(&serde_json::from_value(object).unwrap(), "web")
+        let pod = serde_json::from_value(object).unwrap();
+        not_started(&pod, "web", Timestamp::constant(1_800_000_000, 0))
     }
 
     fn status(name: &str, state: Value) -> Value {

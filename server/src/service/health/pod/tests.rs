@@ -8,7 +8,10 @@ fn assessed(status: Value) -> Assessment {
             "resources": {"limits": {"memory": "64Mi"}, "requests": {"memory": "900Gi"}}}]},
         "status": status,
     });
-    pod(&serde_json::from_value(object).unwrap())
+    pod(
+        &serde_json::from_value(object).unwrap(),
+        NOW.parse().unwrap(),
+    )
 }
 
 fn container(state: Value, last: Value, restarts: i32) -> Value {
@@ -99,7 +102,10 @@ fn phases_without_trouble_are_distinguished() {
 
 #[test]
 fn an_object_with_nothing_in_it_is_assessed_too() {
-    assert_eq!(pod(&Pod::default()).health, Health::Unknown);
+    assert_eq!(
+        pod(&Pod::default(), NOW.parse().unwrap()).health,
+        Health::Unknown
+    );
 }
 
 const NOW: &str = "2026-11-23T10:00:00Z";
@@ -121,7 +127,7 @@ fn assessed_at_now(policy: &str, containers: Value) -> Assessment {
         "status": {"phase": "Running", "containerStatuses": containers},
     }))
     .unwrap();
-    pod_at(&pod, NOW.parse().unwrap())
+    super::pod(&pod, NOW.parse().unwrap())
 }
 
 #[test]
@@ -190,7 +196,7 @@ fn finding_p19_a_replica_that_is_not_ready_yet_is_progress_until_its_deadline() 
             "status": status,
         }))
         .unwrap();
-        pod_at(&pod, now).health
+        super::pod(&pod, now).health
     };
     let set = json!([{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "u",
         "controller": true}]);

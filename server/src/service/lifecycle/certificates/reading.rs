@@ -44,7 +44,8 @@ pub async fn certificates(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let recorded = recorded(clusters, &viewer, cluster);
-    read(&access.clients, &viewer, cluster, recorded.as_deref()).await
+    let now = services.clock.now();
+    read(&access.clients, &viewer, cluster, recorded.as_deref(), now).await
 }
 
 /// Returns the authority in the record of a cluster that the viewer's project has enrolled, in PEM.
@@ -67,12 +68,13 @@ pub async fn read(
     viewer: &Viewer,
     cluster: Uuid,
     recorded: Option<&str>,
+    now: Timestamp,
 ) -> Result<ClusterCertificates, ServiceError> {
     let found = own::cluster(clients, viewer, cluster).await?;
     let examined = examine(clients, viewer, &found).await?;
     let model = &examined.cluster;
     let creator = model.user_id.as_deref();
-    let now = Timestamp::now().as_second();
+    let now = now.as_second();
     let (authority, other_authorities) = read_all(clients, viewer, &found, recorded, now).await;
     let refusal = examined.refusal(viewer);
     Ok(ClusterCertificates {

@@ -96,7 +96,8 @@ pub async fn sign(
 ) -> Result<CertificateView, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    send_request(&access.clients, &viewer, cluster, request).await
+    let now = services.clock.now();
+    send_request(&access.clients, &viewer, cluster, request, now).await
 }
 
 /// Sends a certificate request with the clients of a cloud.
@@ -108,6 +109,7 @@ pub async fn send_request(
     viewer: &Viewer,
     cluster: Uuid,
     request: &str,
+    now: Timestamp,
 ) -> Result<CertificateView, ServiceError> {
     check(request)?;
     let found = own::cluster(clients, viewer, cluster).await?;
@@ -120,7 +122,7 @@ pub async fn send_request(
     let pem = signed
         .await
         .map_err(|error| error::of_change(&error, "the certificate request", IF_LOST))?;
-    view(pem, Timestamp::now().as_second()).map_err(|error| ServiceError {
+    view(pem, now.as_second()).map_err(|error| ServiceError {
         cause: Some(error.to_string()),
         effect: Effect::Unknown,
         ..ServiceError::new(

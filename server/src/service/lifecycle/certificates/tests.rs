@@ -5,6 +5,7 @@ use super::{
 };
 use crate::service::lifecycle::{
     changing_magnum::{Answer, CLUSTER, ChangingMagnum, Received, TEMPLATE, cluster},
+    fixtures::NOW,
     viewer::Viewer,
 };
 use app::error::UiErrorKind;
@@ -91,7 +92,7 @@ async fn page(
     who: &Viewer,
     recorded: Option<&str>,
 ) -> ClusterCertificates {
-    let found = read(&magnum.clients, who, CLUSTER, recorded).await;
+    let found = read(&magnum.clients, who, CLUSTER, recorded, NOW).await;
     found.unwrap()
 }
 
@@ -226,14 +227,14 @@ async fn a_request_is_signed_for_the_creator_and_a_private_key_is_never_sent() {
     let (request, key) = request();
     let long = format!("{request}{}", " ".repeat(20_000));
     for text in ["", "shop", &key, &format!("{request}{key}"), &long] {
-        let refused = send_request(&magnum.clients, &ada, CLUSTER, text).await;
+        let refused = send_request(&magnum.clients, &ada, CLUSTER, text, NOW).await;
         assert_eq!(refused.unwrap_err().kind, UiErrorKind::Invalid);
     }
     let bob = magnum.viewer("bob", &["member", "reader"]);
-    let refused = send_request(&magnum.clients, &bob, CLUSTER, &request).await;
+    let refused = send_request(&magnum.clients, &bob, CLUSTER, &request, NOW).await;
     assert_eq!(refused.unwrap_err().kind, UiErrorKind::NotPermitted);
     assert_eq!(magnum.calls(), [""; 0]);
-    let signed = send_request(&magnum.clients, &ada, CLUSTER, &request).await;
+    let signed = send_request(&magnum.clients, &ada, CLUSTER, &request, NOW).await;
     let signed = signed.unwrap();
     assert!(signed.subject.contains("CN=ops"), "{}", signed.subject);
     assert!(signed.pem.starts_with("-----BEGIN CERTIFICATE-----"));
@@ -246,7 +247,7 @@ async fn the_effect_of_a_request_whose_response_is_lost_is_unknown() {
     let magnum = losing().await;
     let ada = ada(&magnum);
     let (request, _) = request();
-    let lost = send_request(&magnum.clients, &ada, CLUSTER, &request).await;
+    let lost = send_request(&magnum.clients, &ada, CLUSTER, &request, NOW).await;
     let lost = lost.unwrap_err();
     assert_eq!(lost.effect, Effect::Unknown);
     let begin = "The response to the certificate request was lost. ";

@@ -2,6 +2,7 @@
 use crate::service::error::ServiceError;
 use app::error::UiErrorKind;
 use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::{
     creation::{CreationEnvironment, ListError, SendError},
@@ -86,6 +87,7 @@ pub struct Run {
     pub clients: Clients,
     pub token: ScopedToken,
     pub store: Store,
+    pub clock: Clock,
     pub key: AttemptKey,
     pub lease: AttemptLease,
     /// When the request was last sent.
@@ -103,18 +105,15 @@ pub struct Run {
 impl Run {
     async fn advance(&self, state: AttemptState) -> Result<(), RunError> {
         let attempts = self.store.creation_attempts();
-        let now = Timestamp::now();
+        let now = self.clock.now();
         let stored = attempts.advance(&self.key, self.lease, state, self.sent_at, now);
         held(stored.await)
     }
 
     async fn prolong(&self) -> Result<(), RunError> {
         let attempts = self.store.creation_attempts();
-        held(
-            attempts
-                .prolong(&self.key, self.lease, Timestamp::now())
-                .await,
-        )
+        let now = self.clock.now();
+        held(attempts.prolong(&self.key, self.lease, now).await)
     }
 
     async fn candidates(&self) -> Result<Vec<Candidate>, RunError> {
@@ -146,11 +145,11 @@ impl CreationEnvironment for Run {
     type Error = RunError;
 
     fn now(&self) -> Timestamp {
-        Timestamp::now()
+        self.clock.now()
     }
 
     async fn sleep_until(&mut self, at: Timestamp) {
-        let pause = at.duration_since(Timestamp::now());
+        let pause = at.duration_since(self.clock.now());
         tokio::time::sleep(Duration::try_from(pause).unwrap_or_default()).await;
     }
 

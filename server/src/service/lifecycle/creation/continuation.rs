@@ -47,7 +47,7 @@ pub async fn continue_creation(
         return Err(attempt::no_storage());
     };
     let (clients, token) = (&access.clients, &viewer.token);
-    let stored = of_cluster(&store, viewer.project_id(), cluster).await?;
+    let stored = of_cluster(&store, viewer.project_id(), cluster, services.clock.now()).await?;
     let document = stored.as_ref().and_then(document_of);
     let Some(document) = document else {
         return Err(nothing_remains());
@@ -116,9 +116,10 @@ async fn of_cluster(
     store: &Store,
     project_id: &str,
     cluster: Uuid,
+    now: Timestamp,
 ) -> Result<Option<CreationAttempt>, ServiceError> {
     let attempts = store.creation_attempts();
-    let found = attempts.of_cluster(project_id, cluster, Timestamp::now());
+    let found = attempts.of_cluster(project_id, cluster, now);
     found.await.map_err(|error| attempt::of_store(&error))
 }
 
@@ -143,11 +144,12 @@ pub async fn stored_steps(
     cluster: &Cluster,
     groups: &[NodeGroup],
     cloud: Cloud,
+    now: Timestamp,
 ) -> Result<Vec<PlannedStep>, ServiceError> {
     let Ok(uuid) = cluster.uuid.parse() else {
         return Ok(Vec::new());
     };
-    let stored = of_cluster(store, project_id, uuid).await?;
+    let stored = of_cluster(store, project_id, uuid, now).await?;
     let Some(document) = stored.as_ref().and_then(document_of) else {
         return Ok(Vec::new());
     };

@@ -4,7 +4,6 @@ use crate::{
     caller::Caller,
     service::{Services, error::ServiceError, lifecycle::stored_attempts::RECENT},
 };
-use jiff::Timestamp;
 use portico_store::AttemptKey;
 use uuid::Uuid;
 
@@ -29,7 +28,7 @@ pub async fn dismiss_creation(
         user_id: viewer.user_id.clone(),
         attempt,
     };
-    let now = Timestamp::now();
+    let now = services.clock.now();
     let dismissed = store
         .creation_attempts()
         .dismiss(&key, now - RECENT, now)

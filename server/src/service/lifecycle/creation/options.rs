@@ -8,7 +8,7 @@ use crate::{
         lifecycle::{access::MagnumAccess, error, list::missing, managed, viewer::Viewer},
     },
 };
-use jiff::{Timestamp, tz::TimeZone};
+use jiff::tz::TimeZone;
 use portico_cluster_operations::{Clients, usages::usages};
 use portico_domain::panel::{
     Reading, Refusal,
@@ -75,7 +75,7 @@ pub async fn options(
         },
         clusters: &clusters,
         images: &images,
-        today: Timestamp::now().to_zoned(TimeZone::UTC).date(),
+        today: services.clock.now().to_zoned(TimeZone::UTC).date(),
         usual_seconds: &|template| access.usual_seconds(template),
     };
     let mut taken_names: Vec<_> = clusters.iter().map(|one| one.name.clone()).collect();

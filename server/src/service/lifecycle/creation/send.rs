@@ -14,8 +14,9 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use parking_lot::Mutex;
+use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{CreationForm, CreationOutcome};
 use portico_lifecycle::{
@@ -70,6 +71,7 @@ pub async fn create(
         clients: access.clients.clone(),
         viewer,
         store,
+        clock: services.clock.clone(),
         form: form.clone(),
     };
     creation.start(PATIENCE).await
@@ -108,6 +110,7 @@ pub struct Creation {
     pub clients: Clients,
     pub viewer: Viewer,
     pub store: Store,
+    pub clock: Clock,
     pub form: CreationForm,
 }
 
@@ -190,7 +193,7 @@ impl Creation {
             specification,
         };
         let attempts = self.store.creation_attempts();
-        let begun = attempts.begin(&new, lease, Timestamp::now()).await;
+        let begun = attempts.begin(&new, lease, self.clock.now()).await;
         begun.map_err(|error| attempt::of_store(&error))
     }
 
@@ -214,7 +217,7 @@ impl Creation {
     async fn is_name_pending(&self, lease: AttemptLease, name: &str) -> Result<bool, StoreError> {
         let key = &self.key;
         let attempts = self.store.creation_attempts();
-        let all = attempts.of_user(&key.project_id, &key.user_id, Timestamp::now());
+        let all = attempts.of_user(&key.project_id, &key.user_id, self.clock.now());
         for other in all.await? {
             if other.key.attempt == key.attempt || other.cluster_name != name {
                 continue;
@@ -244,7 +247,7 @@ impl Creation {
             cluster_name: other.cluster_name,
             specification: other.specification,
         };
-        match attempts.begin(&other, lease, Timestamp::now()).await? {
+        match attempts.begin(&other, lease, self.clock.now()).await? {
             BegunAttempt::Yours(left) if left.state == AttemptState::NotSent => {
                 attempts.forget(&other.key, lease.holder).await?;
                 Ok(false)
@@ -292,6 +295,7 @@ impl Creation {
             clients: self.clients.clone(),
             token: self.viewer.token.clone(),
             store: self.store.clone(),
+            clock: self.clock.clone(),
             key: self.key.clone(),
             lease,
             sent_at: stored.sent_at,
@@ -349,7 +353,7 @@ impl Creation {
     /// Protects the cluster from deletion if the form asks for it.
     async fn protect(&self, cluster: Uuid) {
         if self.form.protection {
-            protect_new(&self.store, &self.viewer, cluster).await;
+            protect_new(&self.store, &self.viewer, cluster, self.clock.now()).await;
         }
     }
 

@@ -10,7 +10,8 @@ use crate::service::lifecycle::{
     fixtures::model,
     viewer::Viewer,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
+use portico_clock::Clock;
 use portico_domain::panel::lifecycle::{
     ControlPlaneForm, CreationForm, CreationOutcome, CreationRefusal, GroupForm, PlannedStepState,
 };
@@ -40,7 +41,12 @@ impl Database {
         let database = Self {
             dir: tempfile::tempdir().unwrap(),
         };
-        database.store().await.migrate().await.unwrap();
+        database
+            .store()
+            .await
+            .migrate(jiff::Timestamp::UNIX_EPOCH)
+            .await
+            .unwrap();
         database
     }
 
@@ -81,6 +87,7 @@ async fn send(
         clients: magnum.clients.clone(),
         viewer,
         store,
+        clock: Clock::system(),
         form,
     };
     creation.start(Duration::from_secs(20)).await.unwrap()
@@ -184,7 +191,7 @@ async fn leave(store: &Store, state: AttemptState) {
         holder: Uuid::from_u128(1),
         life: SignedDuration::from_secs(10),
     };
-    let past = Timestamp::now() - SignedDuration::from_secs(300);
+    let past = Clock::system().now() - SignedDuration::from_secs(300);
     let attempts = store.creation_attempts();
     let begun = attempts.begin(&new, lease, past).await.unwrap();
     assert!(matches!(begun, BegunAttempt::Yours(_)), "{begun:?}");
@@ -213,7 +220,7 @@ async fn the_name_of_an_unfinished_creation_is_not_sent_by_another_attempt() {
     let (magnum, database) = (ChangingMagnum::with(vec![]).await, Database::new().await);
     let mut ready = reviewed(&magnum, &ada(&magnum), &form()).await;
     leave(&database.store().await, AttemptState::Unknown).await;
-    let stored = StoredAttempts::new(database.store().await);
+    let stored = StoredAttempts::new(database.store().await, Clock::system());
     block_unfinished(&mut ready, &stored.unfinished("acme", "ada").await.unwrap());
     assert!(!ready.can_be_sent());
     let other = Uuid::from_u128(8);
@@ -281,7 +288,7 @@ async fn what_the_review_blocks_is_not_sent() {
     // nothing is left of the attempt
     let store = database.store().await;
     let attempts = store.creation_attempts();
-    let left = attempts.of_user("acme", "ada", Timestamp::now()).await;
+    let left = attempts.of_user("acme", "ada", Clock::system().now()).await;
     assert_eq!(left.unwrap(), []);
 }
 
@@ -361,7 +368,7 @@ async fn further_node_groups_remain_until_they_exist() {
     };
     let accepted = send(&magnum, database.store().await, with_gpu, ATTEMPT).await;
     assert_eq!(accepted, CreationOutcome::Accepted { cluster: CLUSTER });
-    let stored = StoredAttempts::new(database.store().await);
+    let stored = StoredAttempts::new(database.store().await, Clock::system());
     let unfinished = stored.unfinished("acme", "ada").await.unwrap();
     assert_eq!(unfinished, []);
     let model = model("CREATE_COMPLETE");

@@ -1,5 +1,6 @@
 //! What a cluster contains that costs outside of it: Services of the type LoadBalancer, and
 //! PersistentVolumeClaims. Read and deleted through Kubernetes, with the caller's own rights.
+use super::lists::{self, Lists, only_in};
 use crate::{
     caller::{
         Caller,
@@ -14,8 +15,6 @@ use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 use uuid::Uuid;
 
-/// Maximum number of objects that are read, and deleted, at once.
-const MAX_OBJECTS: &str = "500";
 /// How often it is looked whether the deleted objects are gone, and the pause before each look.
 const LOOKS: u32 = 6;
 const PAUSE: Duration = Duration::from_secs(2);
@@ -28,6 +27,25 @@ pub type ReclaimPolicies = BTreeMap<String, Reclaim>;
 pub struct Inside {
     pub object: ObjectRef,
     pub uid: String,
+}
+
+/// What the options delete first.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub objects: Vec<Inside>,
+    /// Why other namespaces may have more, as sentences; empty: the whole cluster was read.
+    pub partial: Vec<String>,
+}
+
+/// What the cluster's own API states before a deletion.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// As far as they are known.
+    pub policies: ReclaimPolicies,
+    /// Where the options do not reach, as sentences.
+    pub partial: Vec<String>,
+    /// Why it is not known what the options delete first, as a sentence.
+    pub gap: Option<String>,
 }
 
 /// Returns access to the API of a cluster.
@@ -55,13 +73,32 @@ pub async fn open(
     })
 }
 
-/// Returns the reclaim policies; none for volumes that are not Cinder's.
+/// Reads what a deletion with these options depends on.
 ///
 /// # Errors
-/// If they cannot be read.
-pub async fn reclaim_policies(api: &Api) -> Result<ReclaimPolicies, KubeError> {
-    let list = api.get("/api/v1/persistentvolumes?limit=500").await?;
-    Ok(policies(&list))
+/// Why the reclaim policies cannot be read, as a sentence.
+pub async fn read(api: &Api, options: DeletionOptions) -> Result<Contents, String> {
+    let policies = match api.get("/api/v1/persistentvolumes?limit=500").await {
+        // none for volumes that are not Cinder's
+        Ok(list) => policies(&list),
+        // few users may list volumes; Services and claims may be theirs nonetheless
+        Err(KubeError::Refused(_)) => ReclaimPolicies::new(),
+        Err(error) => return Err(error.sentence()),
+    };
+    let found = find(api, options).await;
+    let (partial, gap) = match found {
+        Ok(found) => (found.partial, None),
+        Err(error) => {
+            let reason = error.sentence();
+            let gap = format!("What is deleted first could not be listed. {reason}");
+            (Vec::new(), Some(gap))
+        }
+    };
+    Ok(Contents {
+        policies,
+        partial,
+        gap,
+    })
 }
 
 fn policies(list: &Value) -> ReclaimPolicies {
@@ -84,28 +121,36 @@ fn policies(list: &Value) -> ReclaimPolicies {
 ///
 /// # Errors
 /// If they cannot be read.
-pub async fn find(api: &Api, options: DeletionOptions) -> Result<Vec<Inside>, KubeError> {
-    let mut found = Vec::new();
+pub async fn find(api: &impl Lists, options: DeletionOptions) -> Result<Found, KubeError> {
+    let mut found = Found::default();
     if options.services_first {
-        let list = api.get(&collection("services")).await?;
-        found.extend(objects(&list, "services", |object| {
-            object["spec"]["type"] == "LoadBalancer"
-        }));
+        let kind = "Services of the type LoadBalancer";
+        let listed = lists::list(api, "services").await?;
+        found
+            .partial
+            .extend(listed.only.map(|names| only_in(kind, &names)));
+        found
+            .objects
+            .extend(objects(&listed.items, "services", |object| {
+                object["spec"]["type"] == "LoadBalancer"
+            }));
     }
     if options.claims_first {
-        let list = api.get(&collection("persistentvolumeclaims")).await?;
-        found.extend(objects(&list, "persistentvolumeclaims", |_| true));
+        let (kind, plural) = ("PersistentVolumeClaims", "persistentvolumeclaims");
+        let listed = lists::list(api, plural).await?;
+        found
+            .partial
+            .extend(listed.only.map(|names| only_in(kind, &names)));
+        found
+            .objects
+            .extend(objects(&listed.items, plural, |_| true));
     }
     Ok(found)
 }
 
-fn collection(plural: &str) -> String {
-    format!("/api/v1/{plural}?limit={MAX_OBJECTS}")
-}
-
-fn objects(list: &Value, plural: &str, is_wanted: impl Fn(&Value) -> bool) -> Vec<Inside> {
-    let items = list["items"].as_array().into_iter().flatten();
+fn objects(items: &[Value], plural: &str, is_wanted: impl Fn(&Value) -> bool) -> Vec<Inside> {
     let objects = items
+        .iter()
         .filter(|object| is_wanted(object))
         .filter_map(|object| {
             let metadata = &object["metadata"];
@@ -124,13 +169,19 @@ fn objects(list: &Value, plural: &str, is_wanted: impl Fn(&Value) -> bool) -> Ve
 /// Deletes what the options name, and waits for some seconds until it is gone.
 ///
 /// # Errors
-/// What is left or was refused, as a sentence: the cluster must not be deleted yet.
+/// What is left or was refused, as a sentence: the cluster must not be deleted yet. So is one of whose namespaces
+/// only some can be looked at, unless the user accepts that.
 pub async fn delete_first(
     api: &Api,
     caller: &Caller,
     options: DeletionOptions,
 ) -> Result<(), String> {
-    let mut left = find(api, options).await.map_err(|error| error.sentence())?;
+    let found = find(api, options).await;
+    let found = found.map_err(|error| error.sentence())?;
+    if let Some(refusal) = unaccepted(&found, options) {
+        return Err(refusal);
+    }
+    let mut left = found.objects;
     for one in &left {
         let deleted = changes::delete(api, &one.object, &one.uid).await;
         let outcome = match &deleted {
@@ -150,7 +201,8 @@ pub async fn delete_first(
             return Ok(());
         }
         tokio::time::sleep(PAUSE).await;
-        left = find(api, options).await.map_err(|error| error.sentence())?;
+        let found = find(api, options).await;
+        left = found.map_err(|error| error.sentence())?.objects;
     }
     match left.first() {
         None => Ok(()),
@@ -162,6 +214,15 @@ pub async fn delete_first(
     }
 }
 
+/// Returns why nothing is deleted, if the user has not accepted that only some namespaces were looked at.
+fn unaccepted(found: &Found, options: DeletionOptions) -> Option<String> {
+    let is_accepted = found.partial.is_empty() || options.accepts_partial;
+    (!is_accepted).then(|| {
+        let partial = found.partial.join(" ");
+        format!("{partial} Nothing was deleted: this has to be accepted first.")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,15 +231,30 @@ mod tests {
     #[test]
     fn only_services_with_a_load_balancer_are_deleted_first() {
         let metadata = |name: &str| json!({"name": name, "namespace": "shop", "uid": "u1"});
-        let list = json!({"items": [
-            {"metadata": metadata("web"), "spec": {"type": "LoadBalancer"}},
-            {"metadata": metadata("db"), "spec": {"type": "ClusterIP"}}
-        ]});
-        let found = objects(&list, "services", |object| {
+        let items = [
+            json!({"metadata": metadata("web"), "spec": {"type": "LoadBalancer"}}),
+            json!({"metadata": metadata("db"), "spec": {"type": "ClusterIP"}}),
+        ];
+        let found = objects(&items, "services", |object| {
             object["spec"]["type"] == "LoadBalancer"
         });
         assert_eq!(found.len(), 1);
         assert_eq!(audit::target(&found[0].object), "shop/services/web");
+    }
+
+    #[test]
+    fn a_deletion_that_leaves_namespaces_out_has_to_be_accepted() {
+        let mut found = Found::default();
+        let mut options = DeletionOptions {
+            services_first: true,
+            ..DeletionOptions::default()
+        };
+        assert_eq!(unaccepted(&found, options), None);
+        found.partial = vec!["Services were looked for in dev.".to_owned()];
+        let refusal = unaccepted(&found, options).unwrap();
+        assert!(refusal.starts_with("Services were looked for in dev. "));
+        options.accepts_partial = true;
+        assert_eq!(unaccepted(&found, options), None);
     }
 
     #[test]

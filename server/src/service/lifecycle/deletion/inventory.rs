@@ -1,11 +1,11 @@
 //! What a deletion would remove, and what would stay.
 use super::{
-    contents::{self, ReclaimPolicies},
+    contents::{self, Contents, ReclaimPolicies},
     items::views,
 };
 use crate::{
     caller::Caller,
-    kube::{ClusterSnapshot, KubeError},
+    kube::ClusterSnapshot,
     service::{
         Services,
         error::ServiceError,
@@ -50,16 +50,15 @@ pub async fn inventory(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let inside = match contents::open(services, clusters, caller, cluster).await {
-        Ok(api) => match contents::reclaim_policies(&api).await {
-            Ok(policies) => Ok(policies),
-            // few users may list volumes; Services and claims may be theirs nonetheless
-            Err(KubeError::Refused(_)) => Ok(ReclaimPolicies::new()),
-            Err(error) => Err(error.sentence()),
-        },
+        Ok(api) => contents::read(&api, options).await,
         Err(refusal) => Err(refusal),
     };
     let is_protected = protection::is_protected(access, &viewer, cluster).await;
-    let wanted = Wanted { cluster, options };
+    let wanted = Wanted {
+        cluster,
+        options,
+        now: services.clock.now(),
+    };
     read(&access.clients, &viewer, wanted, inside, is_protected).await
 }
 
@@ -68,30 +67,39 @@ pub async fn inventory(
 pub struct Wanted {
     pub cluster: Uuid,
     pub options: DeletionOptions,
+    pub now: Timestamp,
 }
 
-/// Reads the inventory with the clients of a cloud. `inside` is what the cluster's own API states about
-/// its volumes, or why it could not be asked; `is_protected` is an error if the store cannot be read.
+/// Reads the inventory with the clients of a cloud. `inside` is what the cluster's own API states, or why it
+/// could not be asked; `is_protected` is an error if the store cannot be read.
 ///
 /// # Errors
 /// As [`inventory()`].
 pub async fn read(
     clients: &Clients,
     viewer: &Viewer,
-    Wanted { cluster, options }: Wanted,
-    inside: Result<ReclaimPolicies, String>,
+    Wanted {
+        cluster,
+        options,
+        now,
+    }: Wanted,
+    inside: Result<Contents, String>,
     is_protected: Result<bool, ServiceError>,
 ) -> Result<DeletionInventory, ServiceError> {
     let found = own::cluster(clients, viewer, cluster).await?;
-    let none = ReclaimPolicies::new();
     // what is not offered has no effect on the prediction
     let offered = if inside.is_ok() {
         options
     } else {
         DeletionOptions::default()
     };
-    let policies = inside.as_ref().unwrap_or(&none);
+    let (contents, options_refusal) = match inside {
+        Ok(contents) => (contents, None),
+        Err(refusal) => (Contents::default(), Some(refusal)),
+    };
+    let policies = &contents.policies;
     let mut doomed = look(clients, viewer, &found, offered, policies).await;
+    doomed.gaps.extend(contents.gap);
     let is_protected = is_protected.unwrap_or_else(|error| {
         doomed.gaps.push(error.message);
         // the server asks again before it sends anything
@@ -99,7 +107,8 @@ pub async fn read(
     });
     // the page compares the name, and the server again
     let name = &doomed.cluster.name;
-    let checks = checks(&doomed.cluster, is_protected, name, inside.is_ok());
+    let is_reachable = options_refusal.is_none();
+    let checks = checks(&doomed.cluster, is_protected, name, is_reachable);
     Ok(DeletionInventory {
         cluster: Named {
             id: doomed.cluster.uuid.clone(),
@@ -109,14 +118,15 @@ pub async fn read(
         depends: views(&doomed.inventory.depends),
         stays: views(&doomed.inventory.stays),
         options: offered,
-        options_refusal: inside.err(),
+        options_refusal,
+        partial: contents.partial,
         checks: checks.0.iter().map(plain_check).collect(),
         gaps: doomed.gaps,
         deletion: managed::offer(
             ClusterAction::Delete,
             viewer.refusal(Call::DeleteCluster, None),
         ),
-        read_at: Timestamp::now().as_second(),
+        read_at: now.as_second(),
     })
 }
 

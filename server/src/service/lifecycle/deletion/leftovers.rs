@@ -52,7 +52,14 @@ pub async fn leftovers(
         name: enrolled.map(|known| known.record().name.clone()),
         api_address: enrolled.map(|known| known.record().api_url.clone()),
     };
-    let mut leftovers = read(&access.clients, &viewer, cluster, &known).await?;
+    let mut leftovers = read(
+        &access.clients,
+        &viewer,
+        cluster,
+        &known,
+        services.clock.now(),
+    )
+    .await?;
     if enrolled.is_some() {
         // who deletes a cluster need not remove its record too
         let is_removed = leftovers.is_gone
@@ -91,6 +98,7 @@ pub async fn read(
     viewer: &Viewer,
     cluster: Uuid,
     known: &Known<'_>,
+    now: Timestamp,
 ) -> Result<Leftovers, ServiceError> {
     let before = known.record.map(remembered).unwrap_or_default();
     let found = match clients.magnum.cluster(&viewer.token, cluster).await {
@@ -127,7 +135,7 @@ pub async fn read(
         items: items_of(&before, existing),
         gaps,
         record: None,
-        read_at: Timestamp::now().as_second(),
+        read_at: now.as_second(),
     })
 }
 

@@ -3,6 +3,7 @@ mod contents;
 mod inventory;
 mod items;
 mod leftovers;
+mod lists;
 mod request;
 #[cfg(test)]
 mod tests;

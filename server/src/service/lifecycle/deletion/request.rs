@@ -62,7 +62,7 @@ pub async fn delete(
             return Ok(refused(reason, Some(AGAIN)));
         }
     }
-    Ok(carry_out(clients, &viewer, cluster, &doomed).await)
+    Ok(carry_out(clients, &viewer, cluster, &doomed, services.clock.now()).await)
 }
 
 /// Removes the record of a cluster that Magnum no longer has, if the caller's project has enrolled it.
@@ -133,6 +133,7 @@ pub async fn carry_out(
     viewer: &Viewer,
     cluster: Uuid,
     doomed: &Doomed,
+    now: Timestamp,
 ) -> DeletionOutcome {
     if !is_running(doomed) {
         match clients.magnum.delete_cluster(&viewer.token, cluster).await {
@@ -146,7 +147,7 @@ pub async fn carry_out(
         name: doomed.cluster.name.clone(),
         driver_id: doomed.cluster.driver_id.clone(),
         items: fates(&doomed.inventory),
-        accepted_at: Timestamp::now().as_second(),
+        accepted_at: now.as_second(),
     }))
 }
 

@@ -1,6 +1,6 @@
 //! Deletions, with Magnum and Cinder inside of the test.
 use super::{
-    contents::ReclaimPolicies,
+    contents::{Contents, ReclaimPolicies},
     inventory,
     leftovers::{self, Known},
     request::{Permit, carry_out, permit},
@@ -9,6 +9,7 @@ use crate::service::{
     error::ServiceError,
     lifecycle::{
         changing_magnum::{CLUSTER, ChangingMagnum, cluster, error},
+        fixtures::NOW,
         viewer::Viewer,
     },
 };
@@ -20,12 +21,14 @@ use serde_json::{Value, json};
 const NONE: DeletionOptions = DeletionOptions {
     services_first: false,
     claims_first: false,
+    accepts_partial: false,
 };
 
 fn wanted(options: DeletionOptions) -> inventory::Wanted {
     inventory::Wanted {
         cluster: CLUSTER,
         options,
+        now: NOW,
     }
 }
 
@@ -41,12 +44,12 @@ async fn send(
 ) -> Result<DeletionOutcome, ServiceError> {
     let clients = &magnum.clients;
     match permit(clients, viewer, CLUSTER, typed, false).await? {
-        Permit::Granted(doomed) => Ok(carry_out(clients, viewer, CLUSTER, &doomed).await),
+        Permit::Granted(doomed) => Ok(carry_out(clients, viewer, CLUSTER, &doomed, NOW).await),
         Permit::Answered(outcome) => Ok(outcome),
     }
 }
 
-fn closed() -> Result<ReclaimPolicies, String> {
+fn closed() -> Result<Contents, String> {
     Err("The cluster cannot be opened.".to_owned())
 }
 
@@ -84,7 +87,7 @@ async fn a_cluster_of_another_project_is_not_found_for_an_administrator_either()
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     let error = send(&magnum, &root, "shop").await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
-    let error = leftovers::read(&magnum.clients, &root, CLUSTER, &Known::default()).await;
+    let error = leftovers::read(&magnum.clients, &root, CLUSTER, &Known::default(), NOW).await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     assert_eq!(magnum.calls(), [""; 0]);
 }
@@ -205,7 +208,7 @@ async fn case_50_leftovers_are_compared_with_what_was_predicted() {
         record: Some(&record),
         ..Known::default()
     };
-    let found = leftovers::read(&magnum.clients, &ada, CLUSTER, &known).await;
+    let found = leftovers::read(&magnum.clients, &ada, CLUSTER, &known, NOW).await;
     let found = found.unwrap();
     assert!(found.is_gone);
     assert_eq!(found.cluster.name, "shop");
@@ -224,7 +227,7 @@ async fn without_a_record_leftovers_are_found_by_the_uuid_alone() {
     let magnum = ChangingMagnum::with(vec![]).await;
     magnum.add_volume("v1", CLUSTER);
     let known = Known::default();
-    let found = leftovers::read(&magnum.clients, &ada(&magnum), CLUSTER, &known).await;
+    let found = leftovers::read(&magnum.clients, &ada(&magnum), CLUSTER, &known, NOW).await;
     let found = found.unwrap();
     assert_eq!(found.items.len(), 1);
     assert_eq!(found.cluster.name, CLUSTER.to_string());
@@ -234,7 +237,10 @@ async fn without_a_record_leftovers_are_found_by_the_uuid_alone() {
 async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     let magnum = ChangingMagnum::with(vec![shop()]).await;
     magnum.add_volume("v1", CLUSTER);
-    let policies = ReclaimPolicies::from([("v1".to_owned(), Reclaim::Delete)]);
+    let contents = Contents {
+        policies: ReclaimPolicies::from([("v1".to_owned(), Reclaim::Delete)]),
+        ..Contents::default()
+    };
     let claims_first = DeletionOptions {
         claims_first: true,
         ..NONE
@@ -244,7 +250,7 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
         &magnum.clients,
         &ada,
         wanted(claims_first),
-        Ok(policies),
+        Ok(contents),
         Ok(false),
     );
     let found = found.await.unwrap();
@@ -252,4 +258,25 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     assert_eq!(found.options_refusal, None);
     let volume = found.goes.iter().find(|item| item.id == "v1").unwrap();
     assert!(volume.reason.contains("data is lost"), "{}", volume.reason);
+}
+
+#[tokio::test]
+async fn what_the_options_do_not_reach_is_accepted_before_the_deletion() {
+    let magnum = ChangingMagnum::with(vec![shop()]).await;
+    let ada = ada(&magnum);
+    let found = |options| {
+        let contents = Contents {
+            partial: vec!["Services were looked for in dev.".to_owned()],
+            ..Contents::default()
+        };
+        let (clients, ada) = (&magnum.clients, &ada);
+        async move { inventory::read(clients, ada, wanted(options), Ok(contents), Ok(false)).await }
+    };
+    let mut options = DeletionOptions {
+        services_first: true,
+        ..NONE
+    };
+    assert!(!found(options).await.unwrap().can_be_sent("shop"));
+    options.accepts_partial = true;
+    assert!(found(options).await.unwrap().can_be_sent("shop"));
 }

@@ -156,7 +156,7 @@ impl Feed {
 
     /// Reads the cluster's own API, if that is due.
     async fn inspect(&self) -> Option<Inspection> {
-        let now = Timestamp::now();
+        let now = self.shared.clock.now();
         let inspector = self.state.lock().inspector(self.shared.second, now)?;
         Some(inspector.inspect().await)
     }
@@ -193,7 +193,7 @@ impl Feed {
             let is_due = self
                 .state
                 .lock()
-                .pause(self.shared.second)
+                .pause(self.shared.second, self.shared.clock.now())
                 .is_some_and(|pause| pause.is_zero());
             let token = self.state.lock().token().filter(|_| is_due);
             if let Some(token) = token {
@@ -207,7 +207,7 @@ impl Feed {
 
     fn next_pause(&self) -> Option<Duration> {
         let mut state = self.state.lock();
-        let pause = state.pause(self.shared.second);
+        let pause = state.pause(self.shared.second, self.shared.clock.now());
         state.runs = pause.is_some();
         if !state.runs {
             state.nodes.release();
@@ -223,7 +223,7 @@ impl Feed {
             .magnum
             .cluster(token, self.cluster)
             .await;
-        let now = Timestamp::now();
+        let now = self.shared.clock.now();
         let error = match read {
             // an administrator's token sees the clusters of all projects
             Ok(cluster) if self.is_of_project(&cluster) => {
@@ -371,7 +371,8 @@ impl Feed {
 
     /// Returns what the pages show.
     pub fn view(&self) -> Option<View> {
-        self.state.lock().view(self.shared.second)
+        let now = self.shared.clock.now();
+        self.state.lock().view(self.shared.second, now)
     }
 }
 

@@ -1,10 +1,8 @@
 //! The nodes of a followed cluster: with whose rights they are read, how often, and what was found.
 use super::super::inspector::{Inspector, Lender};
 use portico_cluster_operations::inside::Inspection;
-use std::{
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
 
 /// How long nodes are not read again.
 const NODES_AGE: u32 = 5;

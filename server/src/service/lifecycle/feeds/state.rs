@@ -21,8 +21,9 @@ use portico_openstack::{
 use std::{
     collections::{BTreeMap, HashMap},
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
+use tokio::time::Instant;
 
 /// How long Magnum's answer to a user's own token confirms that the user may see the cluster.
 const CONFIRMED: u32 = 60;
@@ -314,15 +315,14 @@ impl State {
     }
 
     /// Returns how long to wait until Magnum is asked again; `None`: it is not.
-    pub fn pause(&self, second: Duration) -> Option<Duration> {
-        let seconds = pace::pause(self.circumstances(second))?;
+    pub fn pause(&self, second: Duration, now: Timestamp) -> Option<Duration> {
+        let seconds = pace::pause(self.circumstances(second, now))?;
         let interval = second * u32::try_from(seconds).unwrap_or(u32::MAX);
         let since = self.read.map_or(interval, |read| read.elapsed());
         Some(interval.saturating_sub(since))
     }
 
-    fn circumstances(&self, second: Duration) -> Circumstances {
-        let now = Timestamp::now();
+    fn circumstances(&self, second: Duration, now: Timestamp) -> Circumstances {
         let running = self.following.as_ref().filter(|one| !one.is_over(now));
         let is_busy = self
             .seen
@@ -344,9 +344,9 @@ impl State {
     }
 
     /// Returns what the pages show; `None` if nothing is known.
-    pub fn view(&self, second: Duration) -> Option<View> {
+    pub fn view(&self, second: Duration, now: Timestamp) -> Option<View> {
         let seen = self.seen.as_ref().or(self.requested.as_ref())?;
-        let pause = pace::watched_pause(self.circumstances(second));
+        let pause = pace::watched_pause(self.circumstances(second, now));
         Some(View {
             cluster: Arc::clone(&seen.cluster),
             model: Arc::clone(&seen.model),

@@ -9,16 +9,15 @@ use portico_cluster_operations::inside::Inspection;
 use portico_lifecycle::progress::{NodeReport, NodeSurvey};
 use portico_lifecycle::progress::{Outcome, Typical};
 use serde_json::json;
-use std::{
-    sync::atomic::{AtomicUsize, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::time::Instant;
 
 /// The second of the pollers in these tests.
 const SECOND: Duration = Duration::from_millis(20);
 
 fn feeds(magnum: &StandIn) -> Feeds {
-    Feeds::with_second(magnum.clients.clone(), Arc::new(NoAttempts), SECOND)
+    let clients = magnum.clients.clone();
+    Feeds::with_second(clients, Arc::new(NoAttempts), Clock::system(), SECOND)
 }
 
 fn complete() -> Mode {
@@ -122,7 +121,7 @@ async fn the_end_of_a_deletion_is_shown_to_those_who_come_later() {
     let report = view
         .following
         .unwrap()
-        .report(Timestamp::now(), &Typical::new());
+        .report(Clock::system().now(), &Typical::new());
     assert_eq!(report.outcome, Outcome::Succeeded);
     assert!(feeds.look(&bob, CLUSTER).await.unwrap().is_gone);
     // a user without a role of Magnum learns nothing of it

@@ -4,10 +4,10 @@ use crate::{
     kube::{Api, ClusterSnapshot, KubeError},
     service::{Services, lifecycle::enrolment_state::PROBE_TIMEOUT},
 };
-use jiff::Timestamp;
 use portico_domain::panel::lifecycle::{ApiServerProbe, ProbeResult};
 use serde_json::Value;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// Asks the API server of a cluster for its version, with the caller's own token. A result is reused for
@@ -52,7 +52,7 @@ async fn measure(api: &Api) -> ApiServerProbe {
     let answer = answer.unwrap_or(Err(KubeError::Timeout(PROBE_TIMEOUT.as_secs())));
     ApiServerProbe {
         result: result(answer, latency),
-        measured_at: Some(Timestamp::now().as_second()),
+        measured_at: Some(api.now().as_second()),
     }
 }
 

@@ -39,11 +39,12 @@ pub async fn agreement(
     cache: &Agreements,
     store: &Store,
     key: &JournalKey,
+    now: Timestamp,
 ) -> Option<JournalAgreement> {
     if let Some(known) = cache.get(key).await {
         return known;
     }
-    let found = match timeout(PATIENCE, compare(store, key)).await {
+    let found = match timeout(PATIENCE, compare(store, key, now)).await {
         Ok(Ok(found)) => found,
         Ok(Err(error)) => {
             tracing::debug!(
@@ -59,12 +60,16 @@ pub async fn agreement(
     found
 }
 
-async fn compare(store: &Store, key: &JournalKey) -> Result<Option<JournalAgreement>, StoreError> {
+async fn compare(
+    store: &Store,
+    key: &JournalKey,
+    now: Timestamp,
+) -> Result<Option<JournalAgreement>, StoreError> {
     let filter = AuditFilter {
         project_id: Some(key.project_id.clone()),
         cluster_id: Some(key.cluster.to_string()),
         action: Some("panel".to_owned()),
-        since: Timestamp::now().checked_sub(RETENTION).ok(),
+        since: now.checked_sub(RETENTION).ok(),
         ..AuditFilter::default()
     };
     // first, so that the journal has the entry that is named
@@ -151,7 +156,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         store
     }
 
@@ -171,8 +176,7 @@ mod tests {
             detail: serde_json::json!({ "journal": journal }),
             ..NewAuditEvent::new("panel.resize_node_group", Outcome::Succeeded)
         };
-        let now = Timestamp::now();
-        store.audit().append(&event, now).await.unwrap();
+        store.audit().append(&event, at(3)).await.unwrap();
     }
 
     #[test]
@@ -206,7 +210,7 @@ mod tests {
             cluster: Uuid::from_u128(1),
         };
         let text = async || {
-            let found = agreement(&agreements(), &store, &key).await;
+            let found = agreement(&agreements(), &store, &key, at(4)).await;
             found.map(|found| (found.agrees, found.text))
         };
         append(&store, &key, 1).await;

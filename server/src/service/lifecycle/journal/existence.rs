@@ -59,9 +59,11 @@ async fn ensure(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, cluster};
+    use crate::service::lifecycle::{
+        changing_magnum::{CLUSTER, ChangingMagnum, cluster},
+        fixtures::NOW,
+    };
     use app::error::UiErrorKind;
-    use jiff::Timestamp;
     use portico_store::{JournalSource, KeyRing, NewJournalEntry};
     use serde_json::json;
 
@@ -70,7 +72,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         (store, directory)
     }
 
@@ -106,10 +108,7 @@ mod tests {
             content: "{}".to_owned(),
         };
         let journal = store.cluster_journal();
-        journal
-            .append(&key, &entry, Timestamp::now())
-            .await
-            .unwrap();
+        journal.append(&key, &entry, NOW).await.unwrap();
         let known = ensure(&magnum.clients, &store, &root, gone).await;
         assert!(known.is_ok());
     }

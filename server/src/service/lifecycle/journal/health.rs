@@ -231,7 +231,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let key = JournalKey {
             project_id: "acme".to_owned(),
             cluster: Uuid::from_u128(1),
@@ -268,7 +268,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let key = JournalKey {
             project_id: "acme".to_owned(),
             cluster: Uuid::from_u128(1),
@@ -345,7 +345,7 @@ mod tests {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let key = |project: &str| JournalKey {
             project_id: project.to_owned(),
             cluster: Uuid::from_u128(1),

@@ -20,17 +20,17 @@ use crate::{
 };
 use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_lifecycle::journal::{NodeEvent, ObservedNodes};
 use portico_store::{
     JournalKey, JournalSource, LastObservation, NewJournalEntry, NewJournalEvent, Store, StoreError,
 };
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
+use std::{collections::HashSet, sync::Arc, time::Duration};
+use tokio::{
+    sync::Mutex,
+    time::{Instant, timeout},
 };
-use tokio::{sync::Mutex, time::timeout};
 use uuid::Uuid;
 
 /// Maximum number of clusters and viewers about which anything is remembered.
@@ -54,6 +54,7 @@ const KNOWN_EVENTS: u32 = 1_000;
 pub struct NodeEvents {
     journal: Journal,
     readings: Cache<(JournalKey, String), Arc<Mutex<Reading>>>,
+    clock: Clock,
 }
 
 /// The last read with the rights of one viewer.
@@ -87,20 +88,21 @@ impl From<StoreError> for Failure {
 }
 
 impl NodeEvents {
-    pub fn new(journal: Journal) -> Self {
+    pub fn new(journal: Journal, clock: Clock) -> Self {
         Self {
             journal,
             readings: Cache::builder()
                 .max_capacity(MAX_READINGS)
                 .time_to_idle(MEMORY)
                 .build(),
+            clock,
         }
     }
 
     /// Reads what is new; returns why something is missing, as sentences.
     pub async fn read(&self, key: &JournalKey, api: &Api) -> Option<String> {
         let store = self.journal.store()?;
-        match record(store, key, api, Timestamp::now()).await {
+        match record(store, key, api, self.clock.now()).await {
             Ok(()) => None,
             Err(Failure::Kubernetes(error)) => Some(missing(&ServiceError::from(error).message)),
             Err(Failure::Full) => Some(missing(

@@ -45,7 +45,7 @@ pub async fn journal(
         gaps.extend(of_heat.into_iter().chain(of_nodes));
     }
     let compared = match before {
-        None => agreement(&access.agreements, &store, &key).await,
+        None => agreement(&access.agreements, &store, &key, services.clock.now()).await,
         Some(_) => None,
     };
     let reader = Reader {

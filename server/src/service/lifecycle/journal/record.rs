@@ -7,6 +7,7 @@ use crate::{
 use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_lifecycle::journal::Observation;
 use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};
 use std::time::Duration;
@@ -214,6 +215,7 @@ pub struct Begun {
     store: Store,
     key: JournalKey,
     content: RequestContent,
+    clock: Clock,
 }
 
 /// Records that a request is about to be sent; `None`: there are no journals.
@@ -288,6 +290,7 @@ impl Begun {
                 outcome: RequestOutcome::Sending,
                 answer: None,
             },
+            clock: services.clock.clone(),
         })
     }
 
@@ -311,7 +314,7 @@ impl Begun {
     async fn write(&self) -> Result<JournalHead, StoreError> {
         let entry = entry(JournalSource::Request, &self.content);
         let journal = self.store.cluster_journal();
-        journal.append(&self.key, &entry, Timestamp::now()).await
+        journal.append(&self.key, &entry, self.clock.now()).await
     }
 }
 

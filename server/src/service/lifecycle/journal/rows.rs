@@ -47,7 +47,7 @@ pub struct Shown {
 }
 
 /// A content that can be read.
-enum Content {
+pub(super) enum Content {
     Request(RequestContent),
     Observation(ObservationContent),
     Stack(StackEvent),
@@ -61,12 +61,7 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
     let entries: Vec<&JournalEntry> = entries.rev().collect();
     let contents: Vec<Content> = entries.iter().map(|entry| content(entry)).collect();
     let ended: HashSet<(&str, &str)> = contents.iter().filter_map(ended).collect();
-    let timeline: Vec<Timeline> = entries
-        .iter()
-        .zip(&contents)
-        .map(|(entry, content)| timeline(entry, content, &ended))
-        .collect();
-    let causes = causes(&timeline);
+    let causes = causes(&timeline(&entries, &contents));
     let requests = contents.iter().filter_map(request);
     let users = UserNames::of(requests, read.viewer_id);
     let mut rows = Vec::new();
@@ -105,7 +100,7 @@ pub fn of(read: &Read<'_>, limit: usize) -> Shown {
     }
 }
 
-fn content(entry: &JournalEntry) -> Content {
+pub(super) fn content(entry: &JournalEntry) -> Content {
     match entry.source {
         JournalSource::Request => {
             serde_json::from_str(&entry.content).map_or(Content::Unreadable, Content::Request)
@@ -122,7 +117,7 @@ fn content(entry: &JournalEntry) -> Content {
     }
 }
 
-fn request(content: &Content) -> Option<&RequestContent> {
+pub(super) fn request(content: &Content) -> Option<&RequestContent> {
     match content {
         Content::Request(request) => Some(request),
         _ => None,
@@ -151,7 +146,16 @@ pub fn changes_magnum(request: &RequestContent) -> bool {
     !own.contains(&request.action.as_str()) && !nodes::is_stop(request)
 }
 
-fn timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str)>) -> Timeline {
+/// Returns what attribution needs of entries and their contents, the oldest first.
+pub(super) fn timeline(entries: &[&JournalEntry], contents: &[Content]) -> Vec<Timeline> {
+    let ended: HashSet<(&str, &str)> = contents.iter().filter_map(ended).collect();
+    let pairs = entries.iter().zip(contents);
+    pairs
+        .map(|(entry, content)| of_timeline(entry, content, &ended))
+        .collect()
+}
+
+fn of_timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &str)>) -> Timeline {
     let requested = |may_have_effect| {
         Timeline::Requested(Requested {
             at: entry.at,

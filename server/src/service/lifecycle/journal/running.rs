@@ -1,44 +1,27 @@
 //! The request that Magnum carries out now, as the journal has it.
-use super::{
-    content::{ObservationContent, RequestContent},
-    rows::{changes_magnum, title, user},
-};
-use portico_lifecycle::journal::TemplateNames;
-use portico_store::{JournalEntry, JournalSource};
-use std::collections::BTreeSet;
+use super::rows::{Content, content, request, timeline, title, user};
+use portico_lifecycle::journal::{TemplateNames, unfinished};
+use portico_store::JournalEntry;
 
 /// Returns the last request that may be running, in words with its user, of entries of which the newest are
-/// first. `None`: the cluster was settled since the last one, or there is none.
+/// first. `None`: an effect of the last one and its end were observed, or there is none.
 pub fn last_request(entries: &[JournalEntry], viewer_id: &str) -> Option<String> {
-    // a request has an entry before it is sent and one with its outcome
-    let mut seen: BTreeSet<String> = BTreeSet::new();
-    for entry in entries {
-        if entry.source == JournalSource::Observation {
-            let observed = serde_json::from_str::<ObservationContent>(&entry.content);
-            if observed.is_ok_and(|observed| !observed.is_busy) {
-                return None;
-            }
-            continue;
-        }
-        let Ok(request) = serde_json::from_str::<RequestContent>(&entry.content) else {
-            continue;
-        };
-        let id = request.request_id.as_ref();
-        let is_last = id.is_none_or(|id| seen.insert(format!("{id} {}", request.action)));
-        if is_last && request.outcome.may_have_effect() && changes_magnum(&request) {
-            let by = user(&request, viewer_id);
-            let title = title(&request, &TemplateNames::default());
-            return Some(format!("{title}, requested by {by}"));
-        }
-    }
-    None
+    let entries: Vec<&JournalEntry> = entries.iter().rev().collect();
+    let contents: Vec<Content> = entries.iter().map(|entry| content(entry)).collect();
+    let index = unfinished(&timeline(&entries, &contents))?;
+    let request = request(contents.get(index)?)?;
+    let by = user(request, viewer_id);
+    let title = title(request, &TemplateNames::default());
+    Some(format!("{title}, requested by {by}"))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::content::{ObservationContent, RequestContent};
     use super::*;
     use crate::service::lifecycle::{journal::RequestOutcome, node_groups::waiting};
     use jiff::Timestamp;
+    use portico_store::JournalSource;
 
     fn entry(action: &str, target: &str, id: &str, outcome: RequestOutcome) -> JournalEntry {
         let content = RequestContent {
@@ -77,5 +60,46 @@ mod tests {
         let found = last_request(&entries, "ada-id");
         assert_eq!(found, Some(format!("{title}, requested by bob")));
         assert_eq!(last_request(&entries[..4], "ada-id"), None);
+    }
+
+    /// Returns an observation; `is_busy` is whether Magnum works on the cluster.
+    fn observation(is_busy: bool) -> JournalEntry {
+        let status = if is_busy {
+            "UPDATE_IN_PROGRESS"
+        } else {
+            "UPDATE_COMPLETE"
+        };
+        let content = ObservationContent {
+            since: Some(0),
+            status: status.to_owned(),
+            is_busy,
+            differences: Vec::new(),
+            omitted: 0,
+        };
+        JournalEntry {
+            source: JournalSource::Observation,
+            content: serde_json::to_string(&content).unwrap(),
+            ..entry("", "", "", RequestOutcome::Refused)
+        }
+    }
+
+    #[test]
+    fn the_end_of_the_change_before_is_not_the_end_of_a_request() {
+        use RequestOutcome::Accepted;
+        let resized = |nodes: &str, id: &str| entry("resize_node_group", nodes, id, Accepted);
+        // the newest first: Magnum had finished the first change before the second request
+        let entries = [
+            observation(false),
+            observation(true),
+            observation(false),
+            resized("gpu to 3", "r2"),
+            observation(true),
+            resized("gpu to 2", "r1"),
+        ];
+        let second = "Resize the node group gpu to 3, requested by bob";
+        assert_eq!(last_request(&entries[2..], "ada").as_deref(), Some(second));
+        assert_eq!(last_request(&entries[1..], "ada").as_deref(), Some(second));
+        // what runs after its own end was requested by another client
+        assert_eq!(last_request(&entries, "ada"), None);
     }
 }

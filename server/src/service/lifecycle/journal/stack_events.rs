@@ -4,8 +4,8 @@
 //! later, and never concerns the rest of the journal.
 use super::record::Journal;
 use crate::service::lifecycle::{access::MagnumAccess, error, viewer::Viewer};
-use jiff::Timestamp;
 use moka::future::Cache;
+use portico_clock::Clock;
 use portico_cluster_operations::mapping;
 use portico_lifecycle::journal::{StackEvent, new_events};
 use portico_openstack::{
@@ -13,12 +13,12 @@ use portico_openstack::{
     rest::{Error, ScopedToken},
 };
 use portico_store::{JournalKey, JournalSource, NewJournalEntry, NewJournalEvent, StoreError};
-use std::{
-    collections::HashSet,
-    sync::Arc,
-    time::{Duration, Instant},
+use std::{collections::HashSet, sync::Arc, time::Duration};
+use tokio::{
+    sync::Mutex,
+    task::JoinHandle,
+    time::{Instant, timeout},
 };
-use tokio::{sync::Mutex, task::JoinHandle, time::timeout};
 use uuid::Uuid;
 
 /// Maximum number of clusters about whose stacks anything is remembered.
@@ -44,6 +44,7 @@ pub struct StackEvents {
     readings: Cache<JournalKey, Arc<Mutex<Reading>>>,
     /// Clusters on which Magnum worked at the last look.
     busy: Cache<JournalKey, ()>,
+    clock: Clock,
 }
 
 /// What is known about the stack of one cluster. Locked while Heat is asked, so that one read serves all who
@@ -95,7 +96,7 @@ impl Reading {
 }
 
 impl StackEvents {
-    pub fn new(heat: heat::Client, journal: Journal) -> Self {
+    pub fn new(heat: heat::Client, journal: Journal, clock: Clock) -> Self {
         let memory = Cache::builder()
             .max_capacity(MAX_STACKS)
             .time_to_idle(MEMORY)
@@ -108,6 +109,7 @@ impl StackEvents {
                 .max_capacity(MAX_STACKS)
                 .time_to_idle(MEMORY)
                 .build(),
+            clock,
         }
     }
 
@@ -262,7 +264,7 @@ impl StackEvents {
         // the oldest first: what a failure leaves out is newer than all that is recorded
         for batch in events.chunks(BATCH) {
             let batch: Vec<_> = batch.iter().map(new_entry).collect();
-            let now = Timestamp::now();
+            let now = self.clock.now();
             let journal = store.cluster_journal();
             journal.append_events(key, &batch, now).await?;
         }

@@ -23,7 +23,7 @@ impl Written {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let keys = KeyRing::random().unwrap();
         let store = Store::connect(&url, 2, keys).await.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         Self {
             _directory: directory,
             store,

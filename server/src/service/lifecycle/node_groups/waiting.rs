@@ -32,7 +32,6 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
-use jiff::Timestamp;
 use planned::plan_of;
 use portico_cluster_operations::target::Target;
 use portico_domain::panel::lifecycle::{
@@ -343,7 +342,7 @@ async fn append(
         content,
     };
     let journal = store.cluster_journal();
-    match journal.append(&key, &entry, Timestamp::now()).await {
+    match journal.append(&key, &entry, services.clock.now()).await {
         Ok(head) => {
             note_journal(caller, head.sequence, &head.hash);
             Ok(())

@@ -143,7 +143,7 @@ pub async fn continue_drain(
     let open =
         open.ok_or_else(|| ServiceError::not_found("The drain of this node was stopped."))?;
     let (api, _) = services.api_among(clusters, caller, cluster).await?;
-    let (node, now) = (open.request.node(), Timestamp::now());
+    let (node, now) = (open.request.node(), services.clock.now());
     if now < open.ends_at() {
         let progress = step(caller, &api, &node, options).await?;
         return Ok(view(&open, &Ok(progress), &[], now));
@@ -182,7 +182,7 @@ pub async fn shown(
         Ok((progress, budgets)) => (Ok(progress), budgets),
         Err(reason) => (Err(reason), Vec::new()),
     };
-    Some(view(&open, &progress, &budgets, Timestamp::now()))
+    Some(view(&open, &progress, &budgets, services.clock.now()))
 }
 
 /// Stops a drain whose end is recorded. The node stays cordoned, unless it is to take pods again.

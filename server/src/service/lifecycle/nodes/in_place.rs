@@ -88,6 +88,9 @@ pub async fn leave(
     (node, wanted, open): (&NodeRemoval, &Replacement, Option<&Replacement>),
     source: PodSource<'_>,
 ) -> Result<Sent, ServiceError> {
+    if !node.others.is_empty() {
+        return Ok(Sent::refused("One node is replaced at a time.".to_owned()));
+    }
     let found = find(clients, viewer, cluster).await?;
     if let Some(open) = open.filter(|open| is_running(&found, open)) {
         return Ok(Sent::refused(format!(

@@ -1,4 +1,4 @@
-//! Reviews and sends the removal of a chosen node.
+//! Reviews and sends the removal of a chosen node, alone or with others of its group.
 use super::reading::{Found, find};
 use crate::{
     caller::Caller,
@@ -25,7 +25,6 @@ use portico_lifecycle::{
     preflight::{Checks, Level, ResizeContext, before_resize},
     rights::Call,
 };
-use std::slice;
 use uuid::Uuid;
 
 /// What Nova does with a server that leaves.
@@ -33,16 +32,17 @@ pub const DELETING: &str = "deleting";
 
 /// A planned removal.
 struct Removal {
-    /// The name of the node.
-    name: String,
+    /// What is typed to confirm it.
+    confirmation: String,
+    nodes: Vec<ChosenNode>,
     step: Step,
-    /// What is known about its pods.
+    /// What is known about their pods.
     pods: Placement,
     checks: Checks,
     notes: Vec<String>,
 }
 
-/// Returns what the removal of a node would do; changes nothing. `server` is the ID of its server.
+/// Returns what the removal of nodes would do; changes nothing. Of `wanted` only the servers count.
 ///
 /// # Errors
 /// Those of [`super::nodes()`]. Refusals are in the answer.
@@ -51,7 +51,7 @@ pub async fn review(
     clusters: &ClusterSnapshot,
     caller: &Caller,
     cluster: Uuid,
-    server: &str,
+    wanted: &NodeRemoval,
 ) -> Result<NodeGroupReview, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
@@ -61,18 +61,18 @@ pub async fn review(
         clusters,
         caller,
     };
-    Ok(reviewed(&found, &viewer, server, source).await)
+    Ok(reviewed(&found, &viewer, &wanted.servers(), source).await)
 }
 
 /// Returns what a removal would do, from what was read.
 pub async fn reviewed(
     found: &Found,
     viewer: &Viewer,
-    server: &str,
+    servers: &[&str],
     source: PodSource<'_>,
 ) -> NodeGroupReview {
     let is_busy = words::is_busy(&found.target.cluster.status);
-    match plan(found, viewer, server, source).await {
+    match plan(found, viewer, servers, source).await {
         Ok(removal) => NodeGroupReview {
             steps: vec![plan_line(&removal.step)],
             checks: removal.checks.0.iter().map(plain_check).collect(),
@@ -89,7 +89,7 @@ pub async fn reviewed(
     }
 }
 
-/// Removes a node that is drained; with the text of [`NodeRemoval::without_draining`], another one too.
+/// Removes nodes that are drained; with the text of [`NodeRemoval::without_draining`], others too.
 ///
 /// # Errors
 /// Those of [`super::nodes()`], if nothing was sent. Refusals are in the answer.
@@ -126,15 +126,16 @@ pub async fn send(
     source: PodSource<'_>,
 ) -> Result<Sent, ServiceError> {
     let found = find(clients, viewer, cluster).await?;
-    let removal = match plan(&found, viewer, &wanted.server, source).await {
+    let removal = match plan(&found, viewer, &wanted.servers(), source).await {
         Ok(removal) => removal,
         Err(problem) => return Ok(Sent::refused(problem)),
     };
-    let without_draining = NodeRemoval::without_draining(&removal.name);
-    if wanted.typed != removal.name && wanted.typed != without_draining {
+    let without_draining = NodeRemoval::without_draining(&removal.confirmation);
+    let is_drained = wanted.typed == removal.confirmation;
+    if !is_drained && wanted.typed != without_draining {
         return Ok(Sent::refused(format!(
-            "The typed name is not that of the node, {}.",
-            removal.name
+            "The typed text is not \"{}\".",
+            removal.confirmation
         )));
     }
     let mut checks = removal.checks.0.iter();
@@ -146,20 +147,17 @@ pub async fn send(
     if let Some(reason) = pods::refusal(&removal.pods, &wanted.accepted_pods) {
         return Ok(Sent::refused(reason));
     }
-    if wanted.typed == removal.name {
-        let node = ChosenNode {
-            server: wanted.server.clone(),
-            name: removal.name.clone(),
-        };
-        let drained = source.ensure_drained(cluster, &node).await;
-        if let Err(reason) = drained {
+    let to_check: &[ChosenNode] = if is_drained { &removal.nodes } else { &[] };
+    for node in to_check {
+        if let Err(reason) = source.ensure_drained(cluster, node).await {
+            let name = &node.name;
             return Ok(Sent::refused(format!(
-                "{reason} Drain the node first, or type \"{without_draining}\" to remove it with its pods."
+                "{name}: {reason} Drain the node first, or type \"{without_draining}\" to remove it with its pods."
             )));
         }
     }
     let present = (cluster, &found.target.cluster);
-    let (action, what) = (&removal.step.action, "the removal of the node");
+    let (action, what) = (&removal.step.action, "the removal");
     Ok(send_step(clients, viewer, present, action, what).await)
 }
 
@@ -174,11 +172,11 @@ pub fn refusal(found: &Found, viewer: &Viewer, node: &Node) -> Option<String> {
         })
 }
 
-/// Plans the removal of the node with this server, or returns why none can be planned.
+/// Plans the removal of the nodes with these servers, or returns why none can be planned.
 async fn plan(
     found: &Found,
     viewer: &Viewer,
-    server: &str,
+    servers: &[&str],
     source: PodSource<'_>,
 ) -> Result<Removal, String> {
     let target = &found.target;
@@ -186,14 +184,20 @@ async fn plan(
     if let Some(refusal) = viewer.refusal(Call::ResizeCluster, creator) {
         return Err(refusal);
     }
-    let node = node_with(found, server)?;
-    let (group, step) = step(found, node)?;
-    let leaving = Leaving::Chosen(vec![chosen(node, server)]);
+    let mut nodes = Vec::with_capacity(servers.len());
+    for server in servers {
+        nodes.push(node_with(found, server)?);
+    }
+    let (group, step) = step_of_all(found, &nodes)?;
+    let pairs = nodes.iter().zip(servers);
+    let nodes: Vec<_> = pairs.map(|(node, server)| chosen(node, server)).collect();
+    let leaving = Leaving::Chosen(nodes.clone());
     let pods = source.placement(target.uuid, &leaving).await;
+    let number = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
     let checks = before_resize(&ResizeContext {
         cluster: &target.cluster,
         group,
-        nodes: group.node_count.saturating_sub(1),
+        nodes: group.node_count.saturating_sub(number),
         has_chosen_nodes: true,
         cloud: target.cloud,
         quotas: &[],
@@ -206,11 +210,12 @@ async fn plan(
             chosen.reason
         )
     });
-    let drain =
-        "The node is removed if it is drained: cordoned, and without pods that have to move."
-            .to_owned();
+    let drain = "A node is removed if it is drained: cordoned, and without pods that have to move."
+        .to_owned();
+    let name = nodes.first().map_or("", |node| node.name.as_str());
     Ok(Removal {
-        name: name_of(node, server).to_owned(),
+        confirmation: NodeRemoval::confirmation(name, nodes.len().saturating_sub(1)),
+        nodes,
         step,
         pods,
         checks,
@@ -223,6 +228,14 @@ async fn plan(
 /// # Errors
 /// Why the node cannot be chosen, as a sentence.
 pub fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), String> {
+    step_of_all(found, &[node])
+}
+
+/// Returns the step that removes nodes of one group, and the group.
+///
+/// # Errors
+/// Why one of them cannot be chosen, as a sentence.
+fn step_of_all<'f>(found: &'f Found, nodes: &[&Node]) -> Result<(&'f NodeGroup, Step), String> {
     let target = &found.target;
     if target.cut.is_some() || found.nodes.cut.is_some() {
         return Err(
@@ -230,10 +243,40 @@ pub fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), 
                 .to_owned(),
         );
     }
+    let mut leaving = Vec::with_capacity(nodes.len());
+    let mut common: Option<&NodeGroup> = None;
+    for node in nodes {
+        let (group, node) = choosable(found, node)?;
+        if common.is_some_and(|common| common.name != group.name) {
+            return Err(
+                "The nodes are of several node groups. Remove those of one group at a time."
+                    .to_owned(),
+            );
+        }
+        common = Some(group);
+        leaving.push(node);
+    }
+    let group = common.ok_or_else(|| "No node is chosen.".to_owned())?;
+    if !group.is_control_plane()
+        && let Some(problem) = surplus(found, group)
+    {
+        return Err(problem);
+    }
+    let (cluster, count) = (&target.cluster, group.node_count);
+    let step = node_removal(cluster, target.cloud, group, count, &leaving);
+    Ok((group, step))
+}
+
+/// Returns a node as one that is chosen, and its group.
+///
+/// # Errors
+/// Why it cannot be chosen, as a sentence.
+fn choosable<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, ChosenNode), String> {
     let Some(server) = &node.server else {
         return Err("Nova shows no server for the node, so it cannot be chosen.".to_owned());
     };
-    let group = node.group.as_deref().and_then(|name| target.group(name));
+    let group = node.group.as_deref();
+    let group = group.and_then(|name| found.target.group(name));
     let Some(group) = group else {
         return Err(
             "The node group of the server is not known, so the node cannot be chosen.".to_owned(),
@@ -242,21 +285,7 @@ pub fn step<'f>(found: &'f Found, node: &Node) -> Result<(&'f NodeGroup, Step), 
     if node.task.as_deref() == Some(DELETING) {
         return Err("Nova deletes the server of this node already.".to_owned());
     }
-    if !group.is_control_plane()
-        && let Some(problem) = surplus(found, group)
-    {
-        return Err(problem);
-    }
-    let chosen = chosen(node, server);
-    let (cluster, count) = (&target.cluster, group.node_count);
-    let step = node_removal(
-        cluster,
-        target.cloud,
-        group,
-        count,
-        slice::from_ref(&chosen),
-    );
-    Ok((group, step))
+    Ok((group, chosen(node, server)))
 }
 
 /// Returns why no node of a group can be removed that has more servers than Magnum counts, as after a

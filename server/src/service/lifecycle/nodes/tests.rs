@@ -66,6 +66,7 @@ async fn removed(magnum: &ChangingMagnum, role: &str, server: &str, typed: &str)
 pub fn removal(server: &str, typed: &str) -> NodeRemoval {
     NodeRemoval {
         server: server.to_owned(),
+        others: Vec::new(),
         typed: typed.to_owned(),
         accepted_pods: Vec::new(),
     }
@@ -161,7 +162,7 @@ async fn the_chosen_server_is_removed_from_its_group_after_its_name() {
     let viewer = magnum.viewer("ada", &["member", "reader"]);
     let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
     let source = PodSource::Given(&Placement::NotNeeded);
-    let review = reviewed(&found, &viewer, ONE, source).await;
+    let review = reviewed(&found, &viewer, &[ONE], source).await;
     assert!(review.can_be_sent(), "{review:?}");
     assert!(review.steps[0].effect.contains("(2 to 1)"), "{review:?}");
     assert!(review.notes.iter().any(|note| note.contains("drain")));
@@ -179,6 +180,40 @@ async fn the_chosen_server_is_removed_from_its_group_after_its_name() {
 }
 
 #[tokio::test]
+async fn several_chosen_servers_leave_with_one_request_after_the_name_and_their_number() {
+    let magnum = cloud("CREATE_COMPLETE", 3).await;
+    let mut all = servers();
+    all.push(server("3", "kube-x1y2z-default-worker-ddddd", None));
+    let magnum = magnum.with_servers(all);
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let found = find(&magnum.clients, &ada, CLUSTER).await.unwrap();
+    let pods = Placement::NotNeeded;
+    let review = reviewed(&found, &ada, &[ONE, TWO], PodSource::Given(&pods)).await;
+    assert!(review.can_be_sent(), "{review:?}");
+    assert!(review.steps[0].effect.contains("(3 to 1)"), "{review:?}");
+    let both = |typed: &str| NodeRemoval {
+        others: vec![TWO.to_owned()],
+        ..removal(ONE, typed)
+    };
+    // the name is the text for one node alone
+    let refused = reason(removed_with(&magnum, &ada, both(NAME), &pods).await);
+    assert!(refused.contains("and 1 more"), "{refused}");
+    let stranger = NodeRemoval {
+        others: vec!["other".to_owned()],
+        ..removal(ONE, &NodeRemoval::confirmation(NAME, 1))
+    };
+    reason(removed_with(&magnum, &ada, stranger, &pods).await);
+    assert_eq!(magnum.calls(), [""; 0]);
+    let typed = NodeRemoval::confirmation(NAME, 1);
+    let outcome = removed_with(&magnum, &ada, both(&typed), &pods).await;
+    assert_eq!(outcome, ChangeOutcome::Accepted);
+    let sent = magnum.changes();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].body["node_count"], 1);
+    assert_eq!(sent[0].body["nodes_to_remove"], json!([ONE, TWO]));
+}
+
+#[tokio::test]
 async fn pods_without_a_place_are_named_and_accepted_before_a_node_leaves() {
     let magnum = cloud("CREATE_COMPLETE", 2).await;
     let ada = magnum.viewer("ada", &["member", "reader"]);
@@ -188,7 +223,7 @@ async fn pods_without_a_place_are_named_and_accepted_before_a_node_leaves() {
         uncertain: vec!["shop/db".to_owned()],
         ..Unplaced::default()
     });
-    let review = reviewed(&found, &ada, ONE, PodSource::Given(&pods)).await;
+    let review = reviewed(&found, &ada, &[ONE], PodSource::Given(&pods)).await;
     assert!(review.can_be_sent(), "{review:?}");
     assert_eq!(review.pending_pods, ["shop/web", "shop/db"]);
     let warns = |name: &str| {
@@ -226,7 +261,7 @@ async fn pods_that_cannot_be_read_are_a_warning_with_the_reason() {
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let found = find(&magnum.clients, &ada, CLUSTER).await.unwrap();
     let pods = Placement::NotChecked("Your roles do not permit it.".to_owned());
-    let review = reviewed(&found, &ada, ONE, PodSource::Given(&pods)).await;
+    let review = reviewed(&found, &ada, &[ONE], PodSource::Given(&pods)).await;
     let mut checks = review.checks.iter();
     let check = checks.find(|check| check.text.starts_with("Not checked"));
     assert_eq!(check.unwrap().level, CheckLevel::Warning);
@@ -238,7 +273,7 @@ async fn case_24_nothing_is_removed_while_another_change_runs() {
     let viewer = magnum.viewer("ada", &["member", "reader"]);
     let found = find(&magnum.clients, &viewer, CLUSTER).await.unwrap();
     let source = PodSource::Given(&Placement::NotNeeded);
-    let review = reviewed(&found, &viewer, ONE, source).await;
+    let review = reviewed(&found, &viewer, &[ONE], source).await;
     assert!(review.is_busy);
     assert!(!review.can_be_sent());
     let blocks = |level| level == CheckLevel::Blocks;

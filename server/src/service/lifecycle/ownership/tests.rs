@@ -6,6 +6,7 @@ use super::{
 };
 use crate::service::lifecycle::{
     changing_magnum::{CLUSTER, ChangingMagnum, TEMPLATE, cluster},
+    fixtures::NOW,
     journal::{RequestContent, RequestOutcome},
     viewer::Viewer,
 };
@@ -46,7 +47,7 @@ async fn page(magnum: &ChangingMagnum, who: &Viewer) -> Ownership {
         standing: OwnerStanding::Left,
         last_passed: None,
     };
-    view(&examined, who, known)
+    view(&examined, who, known, NOW)
 }
 
 async fn sent(magnum: &ChangingMagnum, who: &Viewer, typed: &str) -> ChangeOutcome {

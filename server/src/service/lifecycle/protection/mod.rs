@@ -55,7 +55,8 @@ pub async fn set_protection(
     let viewer = access.viewer(caller).await?;
     let store = store_of(access).ok_or_else(no_store)?;
     let wanted = Wanted { is_on, typed };
-    change(&access.clients, &store, &viewer, cluster, wanted).await
+    let now = services.clock.now();
+    change(&access.clients, &store, &viewer, cluster, wanted, now).await
 }
 
 /// What a user wants.
@@ -71,6 +72,7 @@ async fn change(
     viewer: &Viewer,
     cluster: Uuid,
     wanted: Wanted<'_>,
+    now: Timestamp,
 ) -> Result<DeleteProtection, ServiceError> {
     let found = own::cluster(clients, viewer, cluster).await?;
     if let Some(refusal) = refusal(&found, viewer) {
@@ -85,7 +87,6 @@ async fn change(
     }
     let (protections, key) = (store.cluster_protections(), key(viewer, cluster));
     let changed = if wanted.is_on {
-        let now = Timestamp::now();
         protections.protect(&key, &viewer.user_id, now).await
     } else {
         protections.remove(&key).await
@@ -120,9 +121,8 @@ pub async fn was_protected(services: &Services, caller: &Caller, cluster: Uuid) 
 }
 
 /// Protects a cluster that a creation has made. A failure is logged: the cluster exists nonetheless.
-pub async fn protect_new(store: &Store, viewer: &Viewer, cluster: Uuid) {
+pub async fn protect_new(store: &Store, viewer: &Viewer, cluster: Uuid, now: Timestamp) {
     let protections = store.cluster_protections();
-    let now = Timestamp::now();
     let key = key(viewer, cluster);
     if let Err(error) = protections.protect(&key, &viewer.user_id, now).await {
         tracing::error!(

@@ -1,6 +1,9 @@
 //! Protections, with Magnum and the database inside of the test.
 use super::{Wanted, change, protect_new, read, view};
-use crate::service::lifecycle::changing_magnum::{CLUSTER, ChangingMagnum, cluster};
+use crate::service::lifecycle::{
+    changing_magnum::{CLUSTER, ChangingMagnum, cluster},
+    fixtures::NOW,
+};
 use app::error::UiErrorKind;
 use portico_store::{KeyRing, Store};
 use serde_json::json;
@@ -23,7 +26,7 @@ async fn store() -> (Store, TempDir) {
     let url = format!("sqlite://{}", directory.path().join("portico.db").display());
     let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
     let store = store.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
     (store, directory)
 }
 
@@ -33,17 +36,19 @@ async fn a_protection_is_removed_with_the_typed_name_only() {
     let (store, _directory) = store().await;
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let clients = &magnum.clients;
-    let on = change(clients, &store, &ada, CLUSTER, ON).await.unwrap();
+    let on = change(clients, &store, &ada, CLUSTER, ON, NOW)
+        .await
+        .unwrap();
     assert_eq!(on.protected.unwrap().by, "you");
     assert!(on.note.contains("Portico's own"), "{}", on.note);
     assert_eq!(on.refusal, None);
     for typed in ["", "Shop", "shop "] {
-        let error = change(clients, &store, &ada, CLUSTER, off(typed)).await;
+        let error = change(clients, &store, &ada, CLUSTER, off(typed), NOW).await;
         assert_eq!(error.unwrap_err().kind, UiErrorKind::Invalid, "{typed:?}");
         let still = read(Some(&store), &ada, CLUSTER).await.unwrap();
         assert!(still.is_some());
     }
-    let off = change(clients, &store, &ada, CLUSTER, off("shop")).await;
+    let off = change(clients, &store, &ada, CLUSTER, off("shop"), NOW).await;
     assert_eq!(off.unwrap().protected, None);
     // Magnum has nothing of it
     assert_eq!(magnum.calls(), [""; 0]);
@@ -54,10 +59,10 @@ async fn only_users_who_may_delete_change_a_protection_and_others_see_it() {
     let magnum = ChangingMagnum::with(vec![cluster("shop", "CREATE_COMPLETE")]).await;
     let (store, _directory) = store().await;
     let ada = magnum.viewer("ada", &["member", "reader"]);
-    protect_new(&store, &ada, CLUSTER).await;
+    protect_new(&store, &ada, CLUSTER, NOW).await;
     let bob = magnum.viewer("bob", &["reader"]);
     for wanted in [ON, off("shop")] {
-        let error = change(&magnum.clients, &store, &bob, CLUSTER, wanted).await;
+        let error = change(&magnum.clients, &store, &bob, CLUSTER, wanted, NOW).await;
         assert_eq!(error.unwrap_err().kind, UiErrorKind::NotPermitted);
     }
     let protection = read(Some(&store), &bob, CLUSTER).await.unwrap();
@@ -75,7 +80,7 @@ async fn the_cluster_of_another_project_is_not_protected_by_an_administrator() {
     let magnum = ChangingMagnum::with(vec![other]).await;
     let (store, _directory) = store().await;
     let root = magnum.viewer("root", &["admin"]);
-    let error = change(&magnum.clients, &store, &root, CLUSTER, ON).await;
+    let error = change(&magnum.clients, &store, &root, CLUSTER, ON, NOW).await;
     assert_eq!(error.unwrap_err().kind, UiErrorKind::NotFound);
     assert_eq!(read(Some(&store), &root, CLUSTER).await.unwrap(), None);
 }

@@ -45,7 +45,7 @@ pub async fn templates(
 ) -> Result<ClusterTemplates, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    list(&access.clients, &viewer).await
+    list(&access.clients, &viewer, services.clock.now()).await
 }
 
 /// Returns a template with its labels, and with what the caller may do.
@@ -59,12 +59,13 @@ pub async fn template(
 ) -> Result<TemplateDetails, ServiceError> {
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
-    details(&access.clients, &viewer, template).await
+    details(&access.clients, &viewer, template, services.clock.now()).await
 }
 
 pub(super) async fn list(
     clients: &Clients,
     viewer: &Viewer,
+    now: Timestamp,
 ) -> Result<ClusterTemplates, ServiceError> {
     let (found, context) = tokio::join!(
         clients.magnum.templates(&viewer.token),
@@ -73,7 +74,7 @@ pub(super) async fn list(
     let mut context = context?;
     let found = found.map_err(|error| error::of_service(&error))?;
     context.gaps.extend(gap("templates", &found));
-    let cards = context.cards(&found.items, clients);
+    let cards = context.cards(&found.items, clients, now);
     let rows = cards.iter().filter_map(|card| {
         let template = found.items.iter().find(|one| one.uuid == card.id)?;
         Some(context.row(card, template, viewer))
@@ -88,6 +89,7 @@ pub(super) async fn details(
     clients: &Clients,
     viewer: &Viewer,
     uuid: Uuid,
+    now: Timestamp,
 ) -> Result<TemplateDetails, ServiceError> {
     let (found, context, mut choices) = tokio::join!(
         visible(clients, viewer, uuid),
@@ -95,7 +97,7 @@ pub(super) async fn details(
         choices(clients, viewer),
     );
     let (found, mut context) = (found?, context?);
-    let cards = context.cards(std::slice::from_ref(&found), clients);
+    let cards = context.cards(std::slice::from_ref(&found), clients, now);
     // one card for each template
     let card = cards.into_iter().next().ok_or_else(no_such_template)?;
     context.gaps.append(&mut choices.gaps);
@@ -224,12 +226,17 @@ impl Context {
         })
     }
 
-    fn cards(&self, templates: &[ClusterTemplate], clients: &Clients) -> Vec<TemplateOption> {
+    fn cards(
+        &self,
+        templates: &[ClusterTemplate],
+        clients: &Clients,
+        now: Timestamp,
+    ) -> Vec<TemplateOption> {
         let sources = TemplateSources {
             cloud: self.cloud,
             clusters: &self.clusters.items,
             images: self.images.as_deref().unwrap_or_default(),
-            today: Timestamp::now().to_zoned(TimeZone::UTC).date(),
+            today: now.to_zoned(TimeZone::UTC).date(),
             usual_seconds: &|_| None,
         };
         template_cards(templates, &sources, &clients.drivers)

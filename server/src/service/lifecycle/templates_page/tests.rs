@@ -1,5 +1,6 @@
 //! Templates against a Magnum inside of the test.
 use super::super::changing_magnum::{Answer, ChangingMagnum, Received, TEMPLATE, cluster, error};
+use super::super::fixtures::NOW;
 use super::reading::{details, list};
 use super::request::{send_copy, send_deletion, send_flag};
 use app::error::UiErrorKind;
@@ -79,7 +80,7 @@ async fn a_template_is_listed_with_the_clusters_of_the_project_that_use_it() {
     let clusters = vec![cluster("shop", "CREATE_COMPLETE")];
     let magnum = magnum(clusters, json!({"public": true})).await;
     let bob = magnum.viewer("bob", &["reader"]);
-    let page = list(&magnum.clients, &bob).await.unwrap();
+    let page = list(&magnum.clients, &bob, NOW).await.unwrap();
     let row = &page.templates[0];
     assert_eq!(
         (row.name.as_str(), row.driver.as_str()),
@@ -97,7 +98,9 @@ async fn a_template_is_listed_with_the_clusters_of_the_project_that_use_it() {
 async fn details_state_what_the_driver_ignores_and_which_label_is_invalid() {
     let magnum = magnum(Vec::new(), json!({})).await;
     let ada = magnum.viewer("ada", &["member", "reader"]);
-    let page = details(&magnum.clients, &ada, template()).await.unwrap();
+    let page = details(&magnum.clients, &ada, template(), NOW)
+        .await
+        .unwrap();
     let notes = |key: &str| {
         let label = page.labels.iter().find(|label| label.key == key);
         label.unwrap().notes.join(" ")
@@ -116,7 +119,7 @@ async fn details_state_what_the_driver_ignores_and_which_label_is_invalid() {
 async fn a_private_template_of_another_project_is_not_found_by_an_administrator() {
     let magnum = magnum(Vec::new(), json!({"project_id": "globex"})).await;
     let root = magnum.viewer("root", &["admin"]);
-    let error = details(&magnum.clients, &root, template())
+    let error = details(&magnum.clients, &root, template(), NOW)
         .await
         .unwrap_err();
     assert_eq!(error.kind, UiErrorKind::NotFound);
@@ -131,7 +134,9 @@ async fn a_public_template_of_another_project_can_be_copied_only() {
     let change = json!({"project_id": "globex", "public": true});
     let magnum = magnum(Vec::new(), change).await;
     let root = magnum.viewer("root", &["admin", "member"]);
-    let page = details(&magnum.clients, &root, template()).await.unwrap();
+    let page = details(&magnum.clients, &root, template(), NOW)
+        .await
+        .unwrap();
     assert_eq!(page.refusals.copy, None);
     for refusal in [
         page.refusals.publish,

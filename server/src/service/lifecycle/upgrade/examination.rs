@@ -48,6 +48,7 @@ impl Examination {
         clients: &Clients,
         viewer: &Viewer,
         cluster: Uuid,
+        now: Timestamp,
     ) -> Result<Self, ServiceError> {
         let found = own::cluster(clients, viewer, cluster).await?;
         let token = &viewer.token;
@@ -56,7 +57,7 @@ impl Examination {
             clients.groups(token, found.uuid),
             upgrades::templates(clients, token),
             clients.offer(token),
-            certificate_days(clients, viewer, &found),
+            certificate_days(clients, viewer, &found, now),
         );
         let present = present.map_err(|error| error::of_service(&error))?;
         let templates = templates.map_err(|error| error::of_service(&error))?;
@@ -191,6 +192,7 @@ async fn certificate_days(
     clients: &Clients,
     viewer: &Viewer,
     found: &magnum::Cluster,
+    now: Timestamp,
 ) -> Reading<i64> {
     let creator = Some(found.user_id.as_str()).filter(|id| !id.is_empty());
     if let Some(reason) = viewer.refusal(Call::ReadAuthority, creator) {
@@ -203,7 +205,7 @@ async fn certificate_days(
         Err(error) => return Reading::NotChecked(error::message(&error)),
     };
     match Certificate::read(&pem) {
-        Ok(certificate) => Reading::Known(certificate.days_left(Timestamp::now().as_second())),
+        Ok(certificate) => Reading::Known(certificate.days_left(now.as_second())),
         Err(error) => Reading::NotChecked(error::sentence(&error.to_string())),
     }
 }

@@ -46,7 +46,8 @@ pub async fn options(
         None => Inside::not_checked("No template is chosen."),
     };
     let target = template.map(|template| (template, choice));
-    read(&access.clients, &viewer, cluster, target, &inside).await
+    let now = services.clock.now();
+    read(&access.clients, &viewer, cluster, target, &inside, now).await
 }
 
 /// Does the same with the clients of a cloud. `inside` is what runs in the cluster, `chosen` the template and
@@ -60,8 +61,9 @@ pub async fn read(
     cluster: Uuid,
     chosen: Option<(Uuid, &UpgradeChoice)>,
     inside: &Inside,
+    now: Timestamp,
 ) -> Result<UpgradeOptions, ServiceError> {
-    let examined = Examination::read(clients, viewer, cluster).await?;
+    let examined = Examination::read(clients, viewer, cluster, now).await?;
     let target = chosen.and_then(|(id, choice)| Some((examined.target(id, choice)?, choice)));
     let review = match target {
         Some(target) => review(clients, viewer, &examined, target, inside).await,
@@ -88,7 +90,7 @@ pub async fn read(
         needs_settling: settling::is_needed(&present.status),
         review: review.map(Box::new),
         gaps: examined.gaps,
-        read_at: Timestamp::now().as_second(),
+        read_at: now.as_second(),
     })
 }
 

@@ -12,6 +12,7 @@ use crate::{
         },
     },
 };
+use jiff::Timestamp;
 use portico_cluster_operations::{Clients, inside::Inside, upgrades};
 use portico_domain::panel::lifecycle::ChangeOutcome;
 use portico_lifecycle::{
@@ -35,7 +36,8 @@ pub async fn upgrade(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let target = (template, choice);
-    let sent = send(&access.clients, &viewer, cluster, target, typed).await?;
+    let now = services.clock.now();
+    let sent = send(&access.clients, &viewer, cluster, target, typed, now).await?;
     if let Some(accepted) = &sent.accepted {
         access.feeds.accepted(&viewer, cluster, accepted).await;
     }
@@ -52,8 +54,9 @@ pub async fn send(
     cluster: Uuid,
     (template, choice): (Uuid, &UpgradeChoice),
     typed: &str,
+    now: Timestamp,
 ) -> Result<Sent, ServiceError> {
-    let examined = Examination::read(clients, viewer, cluster).await?;
+    let examined = Examination::read(clients, viewer, cluster, now).await?;
     let present = &examined.cluster;
     if let Some(reason) = refusal(viewer, present, Some(examined.cloud)) {
         return Ok(Sent::refused(reason));

@@ -3,6 +3,7 @@ use super::{options::read, request::send};
 use crate::service::lifecycle::{
     change::Sent,
     changing_magnum::{Answer, CLUSTER, ChangingMagnum, Received, TEMPLATE, cluster, error},
+    fixtures::NOW,
     viewer::Viewer,
 };
 use app::error::UiErrorKind;
@@ -59,14 +60,14 @@ async fn options(magnum: &ChangingMagnum, who: &Viewer, template: Option<Uuid>) 
     let inside = unchecked();
     let choice = UpgradeChoice::default();
     let chosen = template.map(|template| (template, &choice));
-    let found = read(&magnum.clients, who, CLUSTER, chosen, &inside).await;
+    let found = read(&magnum.clients, who, CLUSTER, chosen, &inside, NOW).await;
     found.unwrap()
 }
 
 async fn sent(magnum: &ChangingMagnum, who: &Viewer, template: Uuid, typed: &str) -> Sent {
     let clients = &magnum.clients;
     let choice = UpgradeChoice::default();
-    let sent = send(clients, who, CLUSTER, (template, &choice), typed).await;
+    let sent = send(clients, who, CLUSTER, (template, &choice), typed, NOW).await;
     sent.unwrap()
 }
 
@@ -120,7 +121,7 @@ async fn case_38_a_budget_that_permits_no_disruption_is_named_and_does_not_block
     let ada = ada(&magnum);
     let choice = UpgradeChoice::default();
     let chosen = Some((NEXT, &choice));
-    let found = read(&magnum.clients, &ada, CLUSTER, chosen, &inside).await;
+    let found = read(&magnum.clients, &ada, CLUSTER, chosen, &inside, NOW).await;
     let found = found.unwrap();
     let review = found.review.unwrap();
     let mut checks = review.checks.iter();
@@ -209,10 +210,18 @@ async fn a_cluster_of_another_project_is_not_found() {
     let magnum = ChangingMagnum::start(vec![other], |request, _| reply(request)).await;
     let root = magnum.viewer("root", &["admin"]);
     let inside = unchecked();
-    let found = read(&magnum.clients, &root, CLUSTER, None, &inside).await;
+    let found = read(&magnum.clients, &root, CLUSTER, None, &inside, NOW).await;
     assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
     let choice = UpgradeChoice::default();
-    let found = send(&magnum.clients, &root, CLUSTER, (NEXT, &choice), "shop").await;
+    let found = send(
+        &magnum.clients,
+        &root,
+        CLUSTER,
+        (NEXT, &choice),
+        "shop",
+        NOW,
+    )
+    .await;
     assert_eq!(found.unwrap_err().kind, UiErrorKind::NotFound);
     assert_eq!(magnum.calls(), [""; 0]);
 }
@@ -257,7 +266,7 @@ async fn a_single_group_and_a_batch_size_are_sent_where_the_driver_heeds_them() 
     let own: Uuid = TEMPLATE.parse().unwrap();
     let inside = unchecked();
     let chosen = Some((own, &choice));
-    let read = read(&magnum.clients, &ada, CLUSTER, chosen, &inside).await;
+    let read = read(&magnum.clients, &ada, CLUSTER, chosen, &inside, NOW).await;
     let review = read.unwrap().review.unwrap();
     assert!(
         review.effect.contains("node group gpu"),
@@ -272,10 +281,10 @@ async fn a_single_group_and_a_batch_size_are_sent_where_the_driver_heeds_them() 
     );
     // Magnum upgrades a group only to the template of its cluster
     let clients = &magnum.clients;
-    let refused = send(clients, &ada, CLUSTER, (NEXT, &choice), "shop").await;
+    let refused = send(clients, &ada, CLUSTER, (NEXT, &choice), "shop", NOW).await;
     let refused = refused.unwrap().outcome;
     assert!(matches!(refused, ChangeOutcome::Refused { .. }));
-    let sent = send(clients, &ada, CLUSTER, (own, &choice), "shop").await;
+    let sent = send(clients, &ada, CLUSTER, (own, &choice), "shop", NOW).await;
     assert_eq!(sent.unwrap().outcome, ChangeOutcome::Accepted);
     let changes = magnum.changes();
     assert_eq!(changes.len(), 1);
@@ -293,7 +302,7 @@ async fn a_driver_that_ignores_groups_and_batches_is_not_offered_them_and_never_
         group: None,
         max_batch_size: Some(3),
     };
-    let sent = send(&magnum.clients, &ada, CLUSTER, (NEXT, &choice), "shop").await;
+    let sent = send(&magnum.clients, &ada, CLUSTER, (NEXT, &choice), "shop", NOW).await;
     let ChangeOutcome::Refused { reason, .. } = sent.unwrap().outcome else {
         panic!("the driver ignores it");
     };

@@ -78,7 +78,7 @@ fn key(related: &RelatedObject) -> (u8, &str, &str) {
 
 /// Describes an object that was read.
 pub fn assessed(reader: &Reader<'_>, object: ObjectRef, value: &Value) -> RelatedObject {
-    let assessment = health::assess(&object.resource, value);
+    let assessment = health::assess(&object.resource, value, reader.api.now());
     // of an object without conditions nothing is known but that it exists
     let has_status = assessment.health != Health::Unknown && assessment.status != health::EXISTS;
     RelatedObject {

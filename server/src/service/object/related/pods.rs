@@ -4,6 +4,7 @@ use crate::service::{
     health::{self, Assessment},
     object::selector,
 };
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use portico_domain::panel::{ObjectRef, PodList, PodSummary};
 use serde::Deserialize;
@@ -41,10 +42,11 @@ pub fn is_owned(value: &Value, uid: &Value) -> bool {
 
 /// Describes pods, those that need attention first.
 pub fn summarize(reader: &Reader<'_>, pods: &[Value]) -> PodList {
+    let now = reader.api.now();
     let mut found: Vec<_> = pods
         .iter()
         .filter_map(|pod| Some((reader.reference_of("", "pods", pod)?, pod)))
-        .filter_map(|(object, value)| Some(summary(object, &Pod::deserialize(value).ok()?)))
+        .filter_map(|(object, value)| Some(summary(object, &Pod::deserialize(value).ok()?, now)))
         .collect();
     found.sort_by(|one, other| {
         let key = |pod: &PodSummary| (pod.health.severity(), std::cmp::Reverse(pod.created_at));
@@ -58,8 +60,8 @@ pub fn summarize(reader: &Reader<'_>, pods: &[Value]) -> PodList {
 }
 
 /// Describes a pod.
-pub fn summary(object: ObjectRef, pod: &Pod) -> PodSummary {
-    let Assessment { health, status, .. } = health::pod(pod);
+pub fn summary(object: ObjectRef, pod: &Pod, now: Timestamp) -> PodSummary {
+    let Assessment { health, status, .. } = health::pod(pod, now);
     let spec = pod.spec.as_ref();
     let statuses = pod
         .status

@@ -35,14 +35,20 @@ pub(super) async fn assess(
         list(api, &jobs, namespace, "", "application/json"),
         warnings(api, object, value),
     );
-    combine(value, first, &jobs, &warnings)
+    combine(value, first, &jobs, &warnings, api.now())
 }
 
 fn jobs() -> ResourceRef {
     ResourceRef::new("batch", "v1", "jobs")
 }
 
-fn combine(value: &Value, first: Assessment, jobs: &Reading, warnings: &[EventRow]) -> Assessment {
+fn combine(
+    value: &Value,
+    first: Assessment,
+    jobs: &Reading,
+    warnings: &[EventRow],
+    now: Timestamp,
+) -> Assessment {
     if let Some(missed) = missed(value, warnings) {
         return Assessment::new(Health::Warning, "Missed a run").because(format!(
             "A job was not started at its time ({}): {} Check its schedule, its starting deadline, \
@@ -52,7 +58,7 @@ fn combine(value: &Value, first: Assessment, jobs: &Reading, warnings: &[EventRo
         ));
     }
     match jobs {
-        Ok(listed) => match last_failure(value, listed) {
+        Ok(listed) => match last_failure(value, listed, now) {
             Some((name, reason)) => Assessment::new(Health::Warning, "Last job failed")
                 .because(format!("Its last job, {name}, failed. {reason}")),
             None => first,
@@ -76,7 +82,7 @@ fn missed<'a>(value: &Value, warnings: &'a [EventRow]) -> Option<&'a EventRow> {
 }
 
 /// Returns the name of the last job and the reason, if it failed.
-fn last_failure(value: &Value, jobs: &Listed) -> Option<(String, String)> {
+fn last_failure(value: &Value, jobs: &Listed, now: Timestamp) -> Option<(String, String)> {
     let uid = &value["metadata"]["uid"];
     let own = jobs.items.iter().filter(|job| is_owned(job, uid));
     // in this format the order of the texts is that of the times
@@ -84,7 +90,7 @@ fn last_failure(value: &Value, jobs: &Listed) -> Option<(String, String)> {
         let created = &job["metadata"]["creationTimestamp"];
         created.as_str().unwrap_or_default()
     })?;
-    let assessment = health::assess(&self::jobs(), last);
+    let assessment = health::assess(&self::jobs(), last, now);
     (assessment.health == Health::Failed).then(|| {
         let name = last["metadata"]["name"].as_str().unwrap_or_default();
         (name.to_owned(), assessment.reason.unwrap_or_default())
@@ -96,6 +102,8 @@ mod tests {
     use super::*;
     use portico_domain::panel::{Refusal, RightQuestion};
     use serde_json::json;
+
+    const NOW: Timestamp = Timestamp::constant(1_800_000_000, 0);
 
     fn cron_job() -> Value {
         json!({"metadata": {"uid": "u"}, "spec": {"schedule": "0 * * * *"},
@@ -123,13 +131,13 @@ mod tests {
         let early = job("early", "2026-11-21T09:00:00Z", "Complete");
         let late = job("late", "2026-11-21T10:00:00Z", "Failed");
         let jobs = listed(vec![late.clone(), early.clone()]);
-        let failed = combine(&cron_job(), first.clone(), &jobs, &[]);
+        let failed = combine(&cron_job(), first.clone(), &jobs, &[], NOW);
         assert_eq!(failed.status, "Last job failed");
         assert!(failed.reason.unwrap().contains("late, failed"));
         // a later success ends it
         let newer = job("newer", "2026-11-21T11:00:00Z", "Complete");
         let jobs = listed(vec![newer, late, early]);
-        assert_eq!(combine(&cron_job(), first.clone(), &jobs, &[]), first);
+        assert_eq!(combine(&cron_job(), first.clone(), &jobs, &[], NOW), first);
     }
 
     #[test]
@@ -148,20 +156,23 @@ mod tests {
         let first = Assessment::ok("Scheduled");
         let none = listed(Vec::new());
         let later = [event("2026-11-21T10:30:00Z")];
-        let missed = combine(&cron_job(), first.clone(), &none, &later);
+        let missed = combine(&cron_job(), first.clone(), &none, &later, NOW);
         assert_eq!(
             (missed.health, missed.status.as_str()),
             (Health::Warning, "Missed a run")
         );
         let earlier = [event("2026-11-21T09:30:00Z")];
-        assert_eq!(combine(&cron_job(), first.clone(), &none, &earlier), first);
+        assert_eq!(
+            combine(&cron_job(), first.clone(), &none, &earlier, NOW),
+            first
+        );
     }
 
     #[test]
     fn jobs_that_may_not_be_listed_are_named() {
         let question = RightQuestion::on("list", &jobs(), Some("shop"));
         let refused = Err(Refusal::of(question.clone()));
-        let assessment = combine(&cron_job(), Assessment::ok("Scheduled"), &refused, &[]);
+        let assessment = combine(&cron_job(), Assessment::ok("Scheduled"), &refused, &[], NOW);
         assert_eq!(assessment.health, Health::Ok);
         assert_eq!(assessment.missing, [question]);
         assert!(assessment.reason.unwrap().contains("list on jobs"));

@@ -49,7 +49,7 @@ pub(super) async fn assess(
         endpoints,
         secrets,
     };
-    combine(value, first, &behind, Timestamp::now())
+    combine(value, first, &behind, api.now())
 }
 
 fn combine(value: &Value, first: Assessment, behind: &Behind, now: Timestamp) -> Assessment {

@@ -55,7 +55,7 @@ pub(super) async fn assess(
     if !waits_for_address {
         return backing;
     }
-    let address = address(value, first.clone(), warnings.first(), Timestamp::now());
+    let address = address(value, first.clone(), warnings.first(), api.now());
     worst(vec![address, backing]).unwrap_or(first)
 }
 

@@ -30,11 +30,11 @@ impl NodeOperations for PanelService {
     async fn review_node_removal(
         &self,
         cluster: Uuid,
-        server: String,
+        node: NodeRemoval,
     ) -> Result<NodeGroupReview, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let review =
-            lifecycle::review_node_removal(services, clusters, caller, cluster, &server).await;
+            lifecycle::review_node_removal(services, clusters, caller, cluster, &node).await;
         self.ui(review)
     }
 
@@ -45,13 +45,14 @@ impl NodeOperations for PanelService {
         reason: String,
     ) -> Result<ChangeOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        let server = &node.server;
+        let servers = node.servers();
         let running = lifecycle::running_replacement(services, caller, cluster).await;
         let running = running.ok().flatten();
-        let (action, target) = match running.filter(|running| running.server == *server) {
+        let (action, target) = match running.filter(|running| servers == [running.server.as_str()])
+        {
             Some(running) => (lifecycle::REPLACE, running.removal().to_string()),
-            // the name may be of another node by then, the server is not
-            None => (REMOVE, format!("{} ({server})", node.typed)),
+            // the name may be of another node by then, the servers are not
+            None => (REMOVE, format!("{} ({})", node.typed, servers.join(", "))),
         };
         let entry = Change {
             cluster,

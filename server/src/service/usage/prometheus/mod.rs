@@ -11,7 +11,7 @@ pub use error::{PrometheusError, PrometheusSetupError};
 use super::{Measured, Place, history};
 use crate::config::prometheus::PrometheusConfig;
 use answer::{MAX_SERIES, Series};
-use jiff::Timestamp;
+use portico_clock::Clock;
 use portico_domain::{
     cluster::ClusterRecord,
     panel::{UsagePart, UsageSource},
@@ -51,6 +51,7 @@ pub struct Prometheus {
     clusters: HashMap<Uuid, Restriction>,
     recent_rows: rows::RecentRows,
     calls: Semaphore,
+    clock: Clock,
 }
 
 impl Prometheus {
@@ -61,6 +62,7 @@ impl Prometheus {
     pub fn new<'c>(
         config: &PrometheusConfig,
         clusters: impl IntoIterator<Item = &'c ClusterRecord>,
+        clock: Clock,
     ) -> Result<Self, PrometheusSetupError> {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIMEOUT)
@@ -90,6 +92,7 @@ impl Prometheus {
             clusters: clusters.into_iter().map(restriction).collect(),
             recent_rows: rows::recent_rows(),
             calls: Semaphore::new(MAX_CONCURRENT_QUERIES),
+            clock,
         })
     }
 
@@ -159,7 +162,7 @@ impl Prometheus {
         restriction: &Restriction,
         part: &str,
     ) -> Result<Measured, PrometheusError> {
-        let now = Timestamp::now().as_second();
+        let now = self.clock.now().as_second();
         let (cpu, memory, cpu_history, memory_history) = tokio::try_join!(
             self.instant(restriction, Template::ContainerCpu),
             self.instant(restriction, Template::ContainerMemory),
@@ -205,7 +208,7 @@ impl Prometheus {
         restriction: &Restriction,
         [cpu, memory]: [Template; 2],
     ) -> Result<Measured, PrometheusError> {
-        let now = Timestamp::now().as_second();
+        let now = self.clock.now().as_second();
         let (cpu, memory) = tokio::try_join!(
             self.range(restriction, cpu, now),
             self.range(restriction, memory, now)

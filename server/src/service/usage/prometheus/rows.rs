@@ -136,6 +136,7 @@ mod tests {
     };
     use axum::{Router, routing::post};
     use kube::client::Body;
+    use portico_clock::Clock;
     use portico_domain::cluster::ClusterRecord;
     use serde_json::json;
     use std::{
@@ -162,7 +163,10 @@ mod tests {
             "api_url": "https://127.0.0.1:6443", "sealing_key_file": "unused",
         }))
         .unwrap();
-        (Prometheus::new(&config, &[record]).unwrap(), queries)
+        (
+            Prometheus::new(&config, &[record], Clock::system()).unwrap(),
+            queries,
+        )
     }
 
     #[tokio::test]

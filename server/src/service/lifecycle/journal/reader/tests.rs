@@ -26,7 +26,7 @@ impl Written {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         let written = Self {
             _directory: directory,
             store,

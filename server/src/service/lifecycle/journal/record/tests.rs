@@ -5,7 +5,7 @@ pub async fn store(directory: &tempfile::TempDir) -> Store {
     let url = format!("sqlite://{}", directory.path().join("portico.db").display());
     let keys = KeyRing::random().unwrap();
     let store = Store::connect(&url, 2, keys).await.unwrap();
-    store.migrate().await.unwrap();
+    store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
     store
 }
 

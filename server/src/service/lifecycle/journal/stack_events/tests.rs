@@ -63,7 +63,7 @@ impl Cloud {
         let url = format!("sqlite://{}", directory.path().join("portico.db").display());
         let store = Store::connect(&url, 2, KeyRing::random().unwrap()).await;
         let store = store.unwrap();
-        store.migrate().await.unwrap();
+        store.migrate(jiff::Timestamp::UNIX_EPOCH).await.unwrap();
         Self {
             _directory: directory,
             store,
@@ -80,7 +80,8 @@ impl Cloud {
 
     /// Returns what one replica has.
     fn replica(&self) -> StackEvents {
-        StackEvents::new(self.heat.clone(), Journal::new(Some(self.store.clone())))
+        let journal = Journal::new(Some(self.store.clone()));
+        StackEvents::new(self.heat.clone(), journal, Clock::system())
     }
 
     /// Reads at once, whenever the last read was.

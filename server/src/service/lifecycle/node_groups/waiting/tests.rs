@@ -183,9 +183,11 @@ fn case_29_a_change_waits_for_the_running_one_which_is_named_and_then_for_the_us
 fn a_running_change_of_another_client_is_named_as_such() {
     let ada = viewer("ada", &["member", "reader"]);
     let settled = json!({"status": "UPDATE_COMPLETE", "is_busy": false, "differences": []});
+    let busy = json!({"status": "UPDATE_IN_PROGRESS", "is_busy": true, "differences": []});
     // the newest first: the request of Portico has ended before
     let entries = [
         entry(JournalSource::Observation, &settled),
+        entry(JournalSource::Observation, &busy),
         sent("r1", "gpu", RequestOutcome::Accepted),
     ];
     let shown = view(&target("UPDATE_IN_PROGRESS", 14), &ada, &entries);
