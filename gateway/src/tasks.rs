@@ -37,7 +37,6 @@ pub(crate) async fn run(parts: Arc<Parts>, stop: CancellationToken) {
             every(Duration::from_secs(30), || chain_audit(&parts)),
             every(Duration::from_secs(900), || trim_audit(&parts)),
             every(Duration::from_secs(5), || read_certificates(&parts)),
-            every(Duration::from_secs(5), || prune(&parts)),
             every(Duration::from_secs(3), || read_credentials(&parts)),
             health::watch(apps.iter().map(|app| &app.upstream)),
         )
@@ -118,14 +117,6 @@ async fn discover(parts: &Arc<Parts>) {
             }
         })
         .await;
-}
-
-/// Closes unused connections to upstreams.
-async fn prune(parts: &Arc<Parts>) {
-    parts.handlers.reverse_proxy.panel.prune();
-    for app in parts.hosts.apps() {
-        app.upstream.prune();
-    }
 }
 
 /// Reads certificates and authorities of upstreams again, where they have changed.

@@ -19,8 +19,7 @@ use crate::stream::connections::{Connection, GuardedBody};
 use crate::stream::event_stream::EventStream;
 use crate::stream::upgrade::{self, UpgradeError};
 use crate::upstream::Upstream;
-use crate::upstream::connection_pool::Lease;
-use crate::upstream::connection_pool::seldom_has_body;
+use crate::upstream::connection_reuse::seldom_has_body;
 use crate::upstream::connector::BoxError;
 use crate::upstream::send::{Causes, Head, SendError};
 use portico_request::client_address::ClientAddress;
@@ -143,7 +142,7 @@ impl Forwarder {
             headers: parts.headers,
         };
 
-        let (mut response, lease) = tokio::select! {
+        let mut response = tokio::select! {
             response = upstream.send(head, body, handshake.is_some()) => response?,
             error = overdue(flow, limits.response) => return Err(error),
             _ = connection.closed() => return Err(ForwardError::SessionEnded),
@@ -168,20 +167,13 @@ impl Forwarder {
         if let Some(route) = &upstream.route {
             route.confine(response.headers_mut());
         }
-        Ok(streamed(
-            response,
-            lease,
-            upstream,
-            connection,
-            &self.draining,
-        ))
+        Ok(streamed(response, upstream, connection, &self.draining))
     }
 }
 
 /// Returns the response with its body, which ends with the session.
 fn streamed(
     response: Response<Incoming>,
-    mut lease: Lease,
     upstream: &Upstream,
     connection: Connection,
     draining: &CancellationToken,
@@ -194,11 +186,10 @@ fn streamed(
     };
     response.map(|body| {
         if body.is_end_stream() {
-            lease.ended();
             Body::empty()
         } else {
             Body::new(GuardedBody::new(
-                body, lease, connection, events, kind, draining, idle,
+                body, connection, events, kind, draining, idle,
             ))
         }
     })

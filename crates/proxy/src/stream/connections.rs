@@ -18,7 +18,6 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::headers::trailers;
 use crate::metrics;
 use crate::stream::event_stream::EventStream;
-use crate::upstream::connection_pool::Lease;
 use parking_lot::Mutex;
 
 /// Why the gateway closes an open connection.
@@ -125,9 +124,8 @@ impl Drop for Connection {
 
 /// A response body that is aborted when its session ends.
 pub struct GuardedBody {
+    /// If dropped before its end, the upstream connection is closed.
     body: Incoming,
-    /// The upstream connection of the response.
-    lease: Lease,
     /// Polled once the body has been pending for the first time.
     closed: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
     /// The event stream, if the body is one: it gets a last event with the reason.
@@ -187,7 +185,6 @@ pub struct Paused;
 impl GuardedBody {
     pub fn new(
         body: Incoming,
-        lease: Lease,
         connection: Connection,
         events: Option<EventStream>,
         kind: metrics::Kind,
@@ -198,7 +195,6 @@ impl GuardedBody {
             .then(|| Box::pin(draining.clone().cancelled_owned()));
         Self {
             body,
-            lease,
             draining,
             closed: None,
             events,
@@ -253,7 +249,7 @@ impl Body for GuardedBody {
         if let Some(closing) = closing {
             return Poll::Ready(Some(this.last(closing, SessionEnded)));
         }
-        let frame = this.lease.poll_frame(&mut this.body, context);
+        let frame = Pin::new(&mut this.body).poll_frame(context);
         if frame.is_pending() {
             // most responses are available at once, and never wait for the end of their session
             let token = &this.connection.token;

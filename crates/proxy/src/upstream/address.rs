@@ -89,6 +89,11 @@ impl Address {
         self.authority.host().trim_matches(['[', ']'])
     }
 
+    /// Returns whether no connection to it can use another protocol than HTTP/1.1.
+    pub fn speaks_only_http1(&self) -> bool {
+        !self.tls && !self.prior_knowledge
+    }
+
     /// Returns the name of the backend in logs and metrics.
     pub fn label(&self) -> String {
         match &self.way {

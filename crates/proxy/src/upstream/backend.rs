@@ -3,22 +3,24 @@
 //! Connections belong to one backend. Whatever a request contains, it can reach no other backend
 //! with them, and they are not shared with another TLS identity or trust.
 use std::{
+    error::Error as _,
     sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     time::Duration,
 };
 
 use axum::body::Body;
-use http::Request;
+use http::{Request, Response};
+use hyper::body::Incoming;
 use hyper_util::{
-    client::legacy::{self, Client},
+    client::legacy::{self, Client, ResponseFuture},
     rt::{TokioExecutor, TokioTimer},
 };
 use parking_lot::RwLock;
 
 use crate::config::Protocol;
 use crate::upstream::address::Address;
-use crate::upstream::connection_pool::{Answered, ConnectionPool, Lease, RequestError};
-use crate::upstream::connector::{Connector, Tls};
+use crate::upstream::connection_reuse::without_reuse;
+use crate::upstream::connector::{BoxError, Connector, Tls};
 use crate::upstream::tls::Configs;
 
 /// How long a backend is left out after its first failed connection; doubled after each further
@@ -66,17 +68,18 @@ enum PoolSet {
 
 #[derive(Debug)]
 struct Pools {
-    primary: PrimaryPool,
+    /// HTTP/1.1 without TLS, else the protocol that the server chooses.
+    primary: UpstreamClient,
     /// For requests that become a WebSocket, which needs HTTP/1.1.
     sockets: Option<UpstreamClient>,
 }
 
+/// Why there is no response.
 #[derive(Debug)]
-enum PrimaryPool {
-    /// HTTP/1.1, as no other protocol is negotiated without TLS.
-    Http1(ConnectionPool),
-    /// The protocol that the server chooses.
-    Client(Box<UpstreamClient>),
+pub(crate) enum RequestError {
+    /// The server has received nothing of the request.
+    Unsent(BoxError),
+    Broken(BoxError),
 }
 
 /// The known health of a backend.
@@ -122,29 +125,23 @@ impl Backend {
     }
 
     /// Sends a request on one of its connections; `None` where a WebSocket is requested and the
-    /// backend cannot speak HTTP/1.1.
-    pub async fn request(&self, request: Request<Body>, socket: bool) -> Option<Answered> {
-        let answer = match &self.pools {
+    /// backend cannot speak HTTP/1.1. A connection that turns out to be closed before anything has
+    /// been sent is replaced by another one.
+    pub async fn request(
+        &self,
+        request: Request<Body>,
+        socket: bool,
+    ) -> Option<Result<Response<Incoming>, RequestError>> {
+        let request = if self.address.prior_knowledge {
+            request
+        } else {
+            without_reuse(request)
+        };
+        let response = match &self.pools {
             PoolSet::Fixed(pools) => pools.request(request, socket)?,
             PoolSet::Renewed(pools) => pools.read().request(request, socket)?,
         };
-        Some(match answer {
-            Answer::Http1(answer) => answer.await,
-            Answer::Client(answer) => match answer.await {
-                Ok(response) => Ok((response, Lease::default())),
-                Err(error) => Err(RequestError::of(error)),
-            },
-        })
-    }
-
-    /// Closes connections that have been idle for too long.
-    pub fn prune(&self) {
-        // the library's client prunes its own
-        if let PoolSet::Fixed(pools) = &self.pools
-            && let PrimaryPool::Http1(pool) = &pools.primary
-        {
-            pool.prune();
-        }
+        Some(response.await.map_err(RequestError::of))
     }
 
     /// Replaces the TLS settings: from now on every connection is a new one, made with them.
@@ -224,17 +221,8 @@ impl Pools {
         let connector =
             |in_turn| Connector::new(address.way.clone(), None, options.connect, in_turn);
         let http2 = address.prior_knowledge;
-        let primary = if http2 {
-            PrimaryPool::Client(Box::new(options.client(connector(false), true)))
-        } else {
-            PrimaryPool::Http1(ConnectionPool::new(
-                connector(true),
-                options.buffer(),
-                options.keep_alive,
-            ))
-        };
         Self {
-            primary,
+            primary: options.client(connector(!http2), http2),
             sockets: (!http2).then(|| options.client(connector(false), false)),
         }
     }
@@ -259,57 +247,51 @@ impl Pools {
             options.client(connector, false)
         });
         Self {
-            primary: PrimaryPool::Client(Box::new(
-                options.client(connector(configs.primary, only_http2, true), only_http2),
-            )),
+            primary: options.client(connector(configs.primary, only_http2, true), only_http2),
             sockets,
         }
     }
 
-    fn request(
-        &self,
-        request: Request<Body>,
-        socket: bool,
-    ) -> Option<Answer<impl Future<Output = Answered> + use<>>> {
-        Some(match (&self.primary, socket) {
-            (_, true) => Answer::Client(self.sockets.as_ref()?.request(request)),
-            (PrimaryPool::Http1(pool), false) => Answer::Http1(pool.request(request)),
-            (PrimaryPool::Client(client), false) => Answer::Client(client.request(request)),
-        })
+    fn request(&self, request: Request<Body>, socket: bool) -> Option<ResponseFuture> {
+        let client = if socket {
+            self.sockets.as_ref()?
+        } else {
+            &self.primary
+        };
+        Some(client.request(request))
     }
-}
-
-/// A response in progress.
-enum Answer<F> {
-    Http1(F),
-    Client(legacy::ResponseFuture),
 }
 
 impl RequestError {
     fn of(error: legacy::Error) -> Self {
         // only a request that had a connection fails with one
-        if error.is_connect() || error.connect_info().is_none() {
-            Self::Unsent(error.into())
-        } else {
+        let has_connection = !error.is_connect() && error.connect_info().is_some();
+        if has_connection && !was_never_begun(&error) {
             Self::Broken(error.into())
+        } else {
+            Self::Unsent(error.into())
         }
     }
 }
 
-impl ClientOptions {
-    fn buffer(&self) -> usize {
-        self.headers
-            .saturating_add(BODY_BUFFER_BYTES)
-            .max(MIN_BUFFER_BYTES)
-    }
+/// Returns whether a connection ended before it took the request from its queue.
+fn was_never_begun(error: &legacy::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref());
+    cause.is_some_and(hyper::Error::is_canceled)
+}
 
+impl ClientOptions {
     fn client(&self, connector: Connector, http2_only: bool) -> UpstreamClient {
+        let buffer = self
+            .headers
+            .saturating_add(BODY_BUFFER_BYTES)
+            .max(MIN_BUFFER_BYTES);
         Client::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(self.keep_alive)
             .set_host(false)
-            .http1_max_buf_size(self.buffer())
+            .http1_max_buf_size(buffer)
             .http2_only(http2_only)
             .http2_max_header_list_size(u32::try_from(self.headers).unwrap_or(u32::MAX))
             .http2_keep_alive_interval(PING_INTERVAL)
@@ -317,6 +299,9 @@ impl ClientOptions {
             .build(connector)
     }
 }
+
+#[cfg(test)]
+mod connection_tests;
 
 #[cfg(test)]
 mod tests {

@@ -23,6 +23,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 use tower::Service;
 
 use crate::upstream::address::Way;
+use crate::upstream::connection_reuse::Turns;
 
 pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -68,7 +69,7 @@ impl Connector {
 
 impl Connector {
     /// Opens a connection.
-    pub async fn open(&self) -> Result<TokioIo<UpstreamIo>, BoxError> {
+    async fn open(&self) -> Result<TokioIo<UpstreamIo>, BoxError> {
         let within = self.0.within;
         match tokio::time::timeout(within, self.0.connect()).await {
             Ok(connected) => connected.map(TokioIo::new),
@@ -144,39 +145,6 @@ impl Stream {
             Self::Tls(stream) => stream.get_ref().1.alpn_protocol() == Some(b"h2"),
             Self::Tcp(_) | Self::Unix(_) => false,
         }
-    }
-}
-
-/// The upstream closed a connection that had served before, without a byte of a response to the
-/// last request: most often its idle timeout had just passed. It may have acted on the request
-/// nevertheless.
-#[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the upstream closed a kept connection")]
-pub struct ReusedConnectionLost;
-
-/// The state of a connection that handles one request after the other.
-#[derive(Debug, Default)]
-struct Turns {
-    /// Whether a response has been received on it.
-    has_served: bool,
-    /// Whether something has been sent since the last byte of a response.
-    awaits: bool,
-}
-
-impl Turns {
-    fn sent(&mut self) {
-        self.awaits = true;
-    }
-
-    fn received(&mut self) {
-        self.has_served = true;
-        self.awaits = false;
-    }
-
-    /// Returns the error for an end of file or a failure to read.
-    fn lost(&self) -> Option<io::Error> {
-        (self.has_served && self.awaits)
-            .then(|| io::Error::new(io::ErrorKind::ConnectionAborted, ReusedConnectionLost))
     }
 }
 
@@ -284,40 +252,5 @@ impl AsyncWrite for UpstreamIo {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         stream!(self.get_mut(), stream => stream.poll_shutdown(context))
-    }
-}
-
-/// Returns whether one of the causes of an error is a lost pooled connection.
-pub(crate) fn is_reused_connection_closed(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut cause = Some(error);
-    while let Some(error) = cause {
-        if let Some(io) = error.downcast_ref::<io::Error>()
-            && io
-                .get_ref()
-                .is_some_and(<dyn std::error::Error + Send + Sync>::is::<ReusedConnectionLost>)
-        {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_used_connection_that_owes_an_answer_is_a_lost_reused_one() {
-        let mut turns = Turns::default();
-        assert!(turns.lost().is_none(), "fresh");
-        turns.sent();
-        assert!(turns.lost().is_none(), "the first request");
-        turns.received();
-        assert!(turns.lost().is_none(), "in or after an answer");
-        turns.sent();
-        assert!(turns.lost().is_some(), "the second request");
-        turns.received();
-        assert!(turns.lost().is_none(), "an answer has begun");
     }
 }

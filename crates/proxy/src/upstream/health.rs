@@ -4,7 +4,6 @@
 use axum::body::Body;
 use futures::future::join_all;
 use http::{HeaderMap, HeaderValue, Method, header, uri::PathAndQuery};
-use hyper::body::Body as _;
 
 use crate::config::HealthConfig;
 use crate::upstream::Upstream;
@@ -50,11 +49,8 @@ impl Upstream {
         };
         let sent = backend.request(request, false);
         match tokio::time::timeout(health.timeout, sent).await {
-            Ok(Some(Ok((answer, mut lease)))) => {
-                // a longer body is not read
-                if answer.body().is_end_stream() {
-                    lease.ended();
-                }
+            // a longer body is not read: its connection is closed
+            Ok(Some(Ok(answer))) => {
                 answer.status().is_success() || answer.status().is_redirection()
             }
             Ok(Some(Err(_)) | None) | Err(_) => false,

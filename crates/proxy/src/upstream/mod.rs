@@ -1,21 +1,21 @@
 //! Upstreams: the backends of the panel or an app, and the settings that they share.
 pub mod address;
 mod backend;
-pub mod connection_pool;
+pub(crate) mod connection_reuse;
 pub(crate) mod connector;
 pub mod health;
-mod inline_connection;
 mod load_balancer;
 pub(crate) mod send;
 pub(crate) mod tls;
 
 use std::{
     sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use http::{HeaderValue, Uri, uri::Authority};
 use rustls_pki_types::ServerName;
+use tokio::time::Instant;
 use url::Url;
 
 use portico_request::rewrite::{Rewrite, RewriteFault};
@@ -198,14 +198,7 @@ impl Upstream {
     pub(crate) fn may_speak_http2(&self) -> bool {
         self.backends
             .iter()
-            .any(|backend| backend.address.prior_knowledge || backend.address.tls)
-    }
-
-    /// Closes connections that have been idle for too long.
-    pub fn prune(&self) {
-        for backend in &self.backends {
-            backend.prune();
-        }
+            .any(|backend| !backend.address.speaks_only_http1())
     }
 
     /// Returns whether its TLS uses files.

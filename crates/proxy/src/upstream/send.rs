@@ -11,7 +11,7 @@ use std::{error::Error, fmt};
 use axum::body::Body;
 use http::{
     HeaderMap, Method, Request, Response, Uri, header,
-    uri::{PathAndQuery, Scheme},
+    uri::{Authority, PathAndQuery, Scheme},
 };
 use hyper::body::{Body as _, Incoming};
 
@@ -19,13 +19,17 @@ use crate::config::HostHeader;
 use crate::metrics;
 use crate::request_body::Lender;
 use crate::upstream::Upstream;
-use crate::upstream::backend::Backend;
-use crate::upstream::connection_pool::{Lease, RequestError};
-use crate::upstream::connector::{BoxError, is_reused_connection_closed};
+use crate::upstream::backend::{Backend, RequestError};
+use crate::upstream::connection_reuse::is_reused_connection_closed;
+use crate::upstream::connector::BoxError;
 use crate::upstream::load_balancer::Tried;
 
 /// Bounds the backends that one request is tried with.
 const MAX_TRIES: usize = 3;
+
+/// The authority in the target of a request in HTTP/1.1, which sends it as `Host` only. The HTTP
+/// client looks up its pool by it, several times for each request, so it is short.
+const UNSENT_AUTHORITY: &str = "a";
 
 /// The parts of a request that are the same for every backend.
 #[derive(Clone, Debug)]
@@ -111,7 +115,7 @@ impl Upstream {
         head: Head,
         body: Body,
         socket: bool,
-    ) -> Result<(Response<Incoming>, Lease), SendError> {
+    ) -> Result<Response<Incoming>, SendError> {
         let mut load = Load::of(body, self.backends.len() > 1);
         let asks = matches!(head.method, Method::GET | Method::HEAD | Method::OPTIONS);
         let mut may_repeat = asks && !socket && matches!(load, Load::Nothing);
@@ -133,9 +137,9 @@ impl Upstream {
             let request = self.addressed(backend, this, load.take())?;
             let sent = backend.request(request, socket).await;
             match sent.ok_or(SendError::NoSockets)? {
-                Ok(answer) => {
+                Ok(response) => {
                     self.answered(backend);
-                    return Ok(answer);
+                    return Ok(response);
                 }
                 Err(RequestError::Unsent(error)) => {
                     self.failed(backend, &*error);
@@ -181,17 +185,18 @@ impl Upstream {
         headers.insert(header::HOST, host.clone());
         let mut request = Request::new(body);
         *request.method_mut() = head.method;
-        *request.uri_mut() = uri(address.scheme.clone(), authority.clone(), target)?;
+        let authority = if address.speaks_only_http1() {
+            Authority::from_static(UNSENT_AUTHORITY)
+        } else {
+            authority.clone()
+        };
+        *request.uri_mut() = uri(address.scheme.clone(), authority, target)?;
         *request.headers_mut() = headers;
         Ok(request)
     }
 }
 
-fn uri(
-    scheme: Scheme,
-    authority: http::uri::Authority,
-    target: PathAndQuery,
-) -> Result<Uri, http::Error> {
+fn uri(scheme: Scheme, authority: Authority, target: PathAndQuery) -> Result<Uri, http::Error> {
     let mut parts = http::uri::Parts::default();
     parts.scheme = Some(scheme);
     parts.authority = Some(authority);
