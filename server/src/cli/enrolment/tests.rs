@@ -334,7 +334,7 @@ async fn what_is_left_to_do_is_printed_for_the_cluster() {
     arguments.id = Some(record.id);
     arguments.accepted_projects = vec!["p2".to_owned()];
     let command = EnrolmentCommand::Import(Box::new(arguments));
-    let text = run(&place.store, &place.config, &place.section, &command).await;
+    let text = run(&place.store, &place.config, &place.section, &command, NOW).await;
     let text = text.unwrap();
     for expected in [
         format!(
@@ -363,7 +363,7 @@ async fn nothing_is_stored_while_the_authority_of_kube_auth_cannot_be_read() {
     });
     let arguments = place.arguments("shop", "192.0.2.7");
     let command = EnrolmentCommand::Import(Box::new(arguments));
-    let failed = run(&place.store, &place.config, &place.section, &command).await;
+    let failed = run(&place.store, &place.config, &place.section, &command, NOW).await;
     let error = format!("{:#}", failed.unwrap_err());
     assert!(error.contains("enrolment.webhook.ca_file"), "{error}");
     assert!(place.stored().await.is_empty());
