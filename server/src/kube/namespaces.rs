@@ -9,7 +9,7 @@ use futures::{StreamExt, stream};
 use portico_domain::panel::{ListScope, ResourceKind, ResourceRef, VisibleNamespaces};
 
 /// Maximum number of namespaces in one merged list.
-const MAX_NAMESPACES: usize = 2_000;
+pub const MAX_NAMESPACES: usize = 2_000;
 /// Maximum number of requests for them: an API server may name a next chunk for ever.
 const MAX_CHUNKS: usize = 16;
 const MAX_CONCURRENT_REVIEWS: usize = 12;

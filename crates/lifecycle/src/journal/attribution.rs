@@ -61,9 +61,12 @@ pub fn causes(timeline: &[Timeline]) -> Vec<Option<Cause>> {
 /// carrying it out. `None`: the last one has ended, or there is none.
 ///
 /// A settled cluster ends a request only once an effect of it was observed: what is observed just after the
-/// request may be the end of the operation before, or a measured health.
-pub fn unfinished(timeline: &[Timeline]) -> Option<usize> {
-    attribute(timeline).1
+/// request may be the end of the operation before, or a measured health. After a day it explains nothing: an
+/// effect, or its end, may never be observed.
+pub fn unfinished(timeline: &[Timeline], now: Timestamp) -> Option<usize> {
+    let request = attribute(timeline).1?;
+    let requested = at(timeline.get(request)?);
+    (now.duration_since(requested) <= MAX_DURATION).then_some(request)
 }
 
 fn attribute(timeline: &[Timeline]) -> (Vec<Option<Cause>>, Option<usize>) {
@@ -204,12 +207,20 @@ mod tests {
             // the first operation has ended before the second request was sent
             observed(31, false, false),
         ];
-        assert_eq!(unfinished(&timeline), Some(2));
+        assert_eq!(unfinished(&timeline, time(90)), Some(2));
         timeline.push(observed(33, true, true));
         assert_eq!(causes(&timeline)[4], Some(Cause::Request(2)));
-        assert_eq!(unfinished(&timeline), Some(2));
+        assert_eq!(unfinished(&timeline, time(90)), Some(2));
         timeline.push(observed(60, false, false));
-        assert_eq!(unfinished(&timeline), None);
+        assert_eq!(unfinished(&timeline, time(90)), None);
+    }
+
+    #[test]
+    fn a_request_without_an_observed_effect_is_not_running_days_later() {
+        let timeline = [requested(0, true), observed(5, false, false)];
+        let day = 24 * 3_600;
+        assert_eq!(unfinished(&timeline, time(day)), Some(0));
+        assert_eq!(unfinished(&timeline, time(day + 1)), None);
     }
 
     #[test]
@@ -220,8 +231,8 @@ mod tests {
             observed(5, false, false),
             observed(8, true, true),
         ];
-        assert_eq!(unfinished(&timeline[..2]), Some(1));
-        assert_eq!(unfinished(&timeline[..3]), None);
+        assert_eq!(unfinished(&timeline[..2], time(90)), Some(1));
+        assert_eq!(unfinished(&timeline[..3], time(90)), None);
         assert_eq!(causes(&timeline)[3], Some(Cause::Outside));
     }
 

@@ -96,7 +96,11 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                             class=class
                             disabled=move || !state.can_be_sent()
                         >
-                            {label}
+                            {move || if state.others.with(Vec::is_empty) {
+                                label
+                            } else {
+                                "Remove the nodes"
+                            }}
                         </button>
                         {(!is_removal).then(|| view! {
                             <Button

@@ -14,12 +14,18 @@ pub fn choice(state: NodesState, server: &str) -> AnyView {
                 .unwrap_or_default()
         })
     });
+    // a node that has left, or may no longer be removed, cannot be chosen, and its box is gone
+    Effect::new(move |_| {
+        offered.with(|nodes| {
+            state.keep_others(|other| nodes.iter().any(|(server, _)| server == other));
+        });
+    });
     view! {
         {move || {
             let nodes = offered.get();
             (!nodes.is_empty()).then(|| view! {
                 <fieldset class="choices" data-part="others">
-                    <legend class="label mb-1">"Remove with it, once they are drained too"</legend>
+                    <legend class="label mb-1">"Also remove these nodes of the group"</legend>
                     {nodes.into_iter().map(|(server, name)| checkbox(state, server, name)).collect_view()}
                 </fieldset>
             })

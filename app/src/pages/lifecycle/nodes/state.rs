@@ -141,6 +141,23 @@ impl NodesState {
                 others.push(server.to_owned());
             }
         });
+        self.review_again();
+    }
+
+    /// Leaves out the nodes that cannot be removed with the chosen one any more.
+    pub fn keep_others(self, is_offered: impl Fn(&str) -> bool) {
+        let is_one_gone = self
+            .others
+            .with_untracked(|others| others.iter().any(|other| !is_offered(other)));
+        if is_one_gone {
+            self.others
+                .update(|others| others.retain(|other| is_offered(other)));
+            self.review_again();
+        }
+    }
+
+    /// Reviews a change of other nodes than before.
+    fn review_again(self) {
         self.accepted_pods.set(Vec::new());
         self.review.set(None);
         self.review_now();

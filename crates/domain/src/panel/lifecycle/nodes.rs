@@ -4,6 +4,7 @@ use crate::{
     panel::{DrainPod, Health},
 };
 use serde::{Deserialize, Serialize};
+use std::{collections::HashSet, iter};
 
 /// The content of the page of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +70,9 @@ pub struct NodeRemoval {
 }
 
 impl NodeRemoval {
+    /// Maximum number of nodes that leave with one request: the journal names the server of each.
+    pub const MAX_NODES: usize = 50;
+
     /// Returns what is typed to remove the node with a name and so many others.
     pub fn confirmation(name: &str, others: usize) -> String {
         match others {
@@ -84,13 +88,11 @@ impl NodeRemoval {
 
     /// Returns the IDs of all servers, each once; that of the node is the first.
     pub fn servers(&self) -> Vec<&str> {
-        let mut servers = vec![self.server.as_str()];
-        for other in &self.others {
-            if !servers.contains(&other.as_str()) {
-                servers.push(other);
-            }
-        }
-        servers
+        let mut seen = HashSet::new();
+        let all = iter::once(&self.server).chain(&self.others);
+        all.map(String::as_str)
+            .filter(|server| seen.insert(*server))
+            .collect()
     }
 }
 

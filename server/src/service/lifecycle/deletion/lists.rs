@@ -64,6 +64,8 @@ pub async fn list(lists: &impl Lists, plural: &str) -> Result<Listed, KubeError>
         Err(error) => return Err(error),
     };
     let VisibleNamespaces { names, all_known } = lists.visible().await?;
+    // more of them may exist than are read
+    let mut is_whole = all_known && names.len() < namespaces::MAX_NAMESPACES;
     let answers: Vec<_> = stream::iter(names)
         .map(|namespace| async move {
             let found = lists.objects(plural, Some(&namespace)).await;
@@ -73,7 +75,6 @@ pub async fn list(lists: &impl Lists, plural: &str) -> Result<Listed, KubeError>
         .collect()
         .await;
     let (mut items, mut read) = (Vec::new(), Vec::new());
-    let mut is_whole = all_known;
     for (namespace, answer) in answers {
         match answer {
             Ok(found) => {

@@ -23,8 +23,10 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(2);
 const REFRESH_AGE: SignedDuration = SignedDuration::from_secs(60);
 /// How often an observation is compared again after another replica was faster.
 const MAX_TRIES: u32 = 3;
-/// Maximum length of what a user wrote, in characters.
-const MAX_TEXT_CHARS: usize = 300;
+/// Maximum length of a reason, in characters.
+const MAX_REASON_CHARS: usize = 300;
+/// Maximum length of a target, in characters: that of the removal of as many nodes as are permitted.
+const MAX_TARGET_CHARS: usize = 2_500;
 
 /// The journals in Portico's store. On Redis there are none.
 #[derive(Clone, Debug)]
@@ -273,7 +275,6 @@ impl Begun {
         let store = services.magnum.as_ref()?.feeds.journal().store()?;
         let user = &caller.identity().user;
         let reason = change.reason.map(str::trim).filter(|text| !text.is_empty());
-        let cut = |text: &str| text.chars().take(MAX_TEXT_CHARS).collect::<String>();
         Some(Self {
             store: store.clone(),
             key: JournalKey {
@@ -282,11 +283,11 @@ impl Begun {
             },
             content: RequestContent {
                 action: change.action.to_owned(),
-                target: cut(change.target),
+                target: cut(change.target, MAX_TARGET_CHARS),
                 user_id: user.id.clone(),
                 user_name: user.name.clone(),
                 request_id: Some(caller.request_id().to_owned()),
-                reason: reason.map(cut),
+                reason: reason.map(|reason| cut(reason, MAX_REASON_CHARS)),
                 outcome: RequestOutcome::Sending,
                 answer: None,
             },
@@ -316,6 +317,10 @@ impl Begun {
         let journal = self.store.cluster_journal();
         journal.append(&self.key, &entry, self.clock.now()).await
     }
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    text.chars().take(chars).collect()
 }
 
 #[cfg(test)]

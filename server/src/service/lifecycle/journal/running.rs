@@ -1,14 +1,15 @@
 //! The request that Magnum carries out now, as the journal has it.
 use super::rows::{Content, content, request, timeline, title, user};
+use jiff::Timestamp;
 use portico_lifecycle::journal::{TemplateNames, unfinished};
 use portico_store::JournalEntry;
 
 /// Returns the last request that may be running, in words with its user, of entries of which the newest are
-/// first. `None`: an effect of the last one and its end were observed, or there is none.
-pub fn last_request(entries: &[JournalEntry], viewer_id: &str) -> Option<String> {
+/// first. `None`: an effect of the last one and its end were observed, it is too old, or there is none.
+pub fn last_request(entries: &[JournalEntry], viewer_id: &str, now: Timestamp) -> Option<String> {
     let entries: Vec<&JournalEntry> = entries.iter().rev().collect();
     let contents: Vec<Content> = entries.iter().map(|entry| content(entry)).collect();
-    let index = unfinished(&timeline(&entries, &contents))?;
+    let index = unfinished(&timeline(&entries, &contents), now)?;
     let request = request(contents.get(index)?)?;
     let by = user(request, viewer_id);
     let title = title(request, &TemplateNames::default());
@@ -20,7 +21,6 @@ mod tests {
     use super::super::content::{ObservationContent, RequestContent};
     use super::*;
     use crate::service::lifecycle::{journal::RequestOutcome, node_groups::waiting};
-    use jiff::Timestamp;
     use portico_store::JournalSource;
 
     fn entry(action: &str, target: &str, id: &str, outcome: RequestOutcome) -> JournalEntry {
@@ -54,12 +54,15 @@ mod tests {
             entry("resize_node_group", "gpu to 2", "r2", Sending),
             entry("rotate_credential", "ada to bob", "r1", Accepted),
         ];
-        let found = last_request(&entries, "bob-id");
+        let found = last_request(&entries, "bob-id", Timestamp::UNIX_EPOCH);
         let title = "Rotate the credential: ownership passes from ada to bob";
         assert_eq!(found, Some(format!("{title}, requested by bob (you)")));
-        let found = last_request(&entries, "ada-id");
+        let found = last_request(&entries, "ada-id", Timestamp::UNIX_EPOCH);
         assert_eq!(found, Some(format!("{title}, requested by bob")));
-        assert_eq!(last_request(&entries[..4], "ada-id"), None);
+        assert_eq!(
+            last_request(&entries[..4], "ada-id", Timestamp::UNIX_EPOCH),
+            None
+        );
     }
 
     /// Returns an observation; `is_busy` is whether Magnum works on the cluster.
@@ -97,9 +100,15 @@ mod tests {
             resized("gpu to 2", "r1"),
         ];
         let second = "Resize the node group gpu to 3, requested by bob";
-        assert_eq!(last_request(&entries[2..], "ada").as_deref(), Some(second));
-        assert_eq!(last_request(&entries[1..], "ada").as_deref(), Some(second));
+        assert_eq!(
+            last_request(&entries[2..], "ada", Timestamp::UNIX_EPOCH).as_deref(),
+            Some(second)
+        );
+        assert_eq!(
+            last_request(&entries[1..], "ada", Timestamp::UNIX_EPOCH).as_deref(),
+            Some(second)
+        );
         // what runs after its own end was requested by another client
-        assert_eq!(last_request(&entries, "ada"), None);
+        assert_eq!(last_request(&entries, "ada", Timestamp::UNIX_EPOCH), None);
     }
 }

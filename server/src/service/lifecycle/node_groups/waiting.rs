@@ -32,6 +32,7 @@ use crate::{
     },
 };
 use app::error::UiErrorKind;
+use jiff::Timestamp;
 use planned::plan_of;
 use portico_cluster_operations::target::Target;
 use portico_domain::panel::lifecycle::{
@@ -64,7 +65,7 @@ pub async fn queue_of(
     let viewer = access.viewer(caller).await?;
     let target = read(access, &viewer, cluster).await?;
     let entries = entries(access, &viewer, cluster).await?;
-    Ok(view(&target, &viewer, &entries))
+    Ok(view(&target, &viewer, &entries, services.clock.now()))
 }
 
 async fn read(
@@ -78,10 +79,10 @@ async fn read(
 }
 
 /// Returns what the page shows, with the newest entries of the journal first.
-fn view(target: &Target, viewer: &Viewer, entries: &[JournalEntry]) -> ChangeQueue {
+fn view(target: &Target, viewer: &Viewer, entries: &[JournalEntry], now: Timestamp) -> ChangeQueue {
     let status = &target.cluster.status;
     let running = words::is_busy(status).then(|| {
-        match last_request(entries, &viewer.user_id) {
+        match last_request(entries, &viewer.user_id, now) {
             Some(request) => format!("Another change of the cluster is running: {request}."),
             None => format!(
                 "Another change of the cluster is running ({status}). It was not requested through Portico."

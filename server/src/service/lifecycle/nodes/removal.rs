@@ -184,6 +184,12 @@ async fn plan(
     if let Some(refusal) = viewer.refusal(Call::ResizeCluster, creator) {
         return Err(refusal);
     }
+    if servers.len() > NodeRemoval::MAX_NODES {
+        return Err(format!(
+            "At most {} nodes can be removed with one request.",
+            NodeRemoval::MAX_NODES
+        ));
+    }
     let mut nodes = Vec::with_capacity(servers.len());
     for server in servers {
         nodes.push(node_with(found, server)?);

@@ -203,6 +203,13 @@ async fn several_chosen_servers_leave_with_one_request_after_the_name_and_their_
         ..removal(ONE, &NodeRemoval::confirmation(NAME, 1))
     };
     reason(removed_with(&magnum, &ada, stranger, &pods).await);
+    let others = 0..NodeRemoval::MAX_NODES;
+    let too_many = NodeRemoval {
+        others: others.map(|number| number.to_string()).collect(),
+        ..removal(ONE, NAME)
+    };
+    let refused = reason(removed_with(&magnum, &ada, too_many, &pods).await);
+    assert!(refused.starts_with("At most 50 nodes"), "{refused}");
     assert_eq!(magnum.calls(), [""; 0]);
     let typed = NodeRemoval::confirmation(NAME, 1);
     let outcome = removed_with(&magnum, &ada, both(&typed), &pods).await;

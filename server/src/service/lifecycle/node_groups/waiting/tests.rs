@@ -150,7 +150,12 @@ fn a_change_has_the_same_id_while_its_requests_are_sent_and_another_one_has_anot
     assert_ne!(id(waits(QUEUE, "other", 2)), queued);
     let ada = viewer("ada", &["member", "reader"]);
     let entries = [waits(REST, "gpu", 1)];
-    let shown = view(&target("UPDATE_COMPLETE", 14), &ada, &entries);
+    let shown = view(
+        &target("UPDATE_COMPLETE", 14),
+        &ada,
+        &entries,
+        Timestamp::UNIX_EPOCH,
+    );
     assert_eq!(shown.waiting.unwrap().id, queued);
 }
 
@@ -161,12 +166,22 @@ fn case_29_a_change_waits_for_the_running_one_which_is_named_and_then_for_the_us
         waits(QUEUE, "gpu", 2),
         sent("r1", "default-worker", RequestOutcome::Accepted),
     ];
-    let busy = view(&target("UPDATE_IN_PROGRESS", 14), &ada, &entries);
+    let busy = view(
+        &target("UPDATE_IN_PROGRESS", 14),
+        &ada,
+        &entries,
+        Timestamp::UNIX_EPOCH,
+    );
     let running = busy.running.unwrap();
     let named = "Resize the node group default-worker to 5, requested by Ada (you)";
     assert!(running.contains(named), "{running}");
     assert_eq!(busy.waiting.unwrap().state, WaitingState::Settling);
-    let settled = view(&target("UPDATE_COMPLETE", 14), &ada, &entries);
+    let settled = view(
+        &target("UPDATE_COMPLETE", 14),
+        &ada,
+        &entries,
+        Timestamp::UNIX_EPOCH,
+    );
     assert_eq!(settled.running, None);
     let waiting = settled.waiting.unwrap();
     assert_eq!(waiting.state, WaitingState::Ready);
@@ -174,7 +189,12 @@ fn case_29_a_change_waits_for_the_running_one_which_is_named_and_then_for_the_us
     assert_eq!((waiting.by.as_str(), waiting.steps.len()), ("Ada", 2));
     // a reader does not continue it
     let bob = viewer("bob", &["reader"]);
-    let shown = view(&target("UPDATE_COMPLETE", 14), &bob, &entries);
+    let shown = view(
+        &target("UPDATE_COMPLETE", 14),
+        &bob,
+        &entries,
+        Timestamp::UNIX_EPOCH,
+    );
     let state = shown.waiting.unwrap().state;
     assert!(matches!(state, WaitingState::Refused(_)), "{state:?}");
 }
@@ -190,7 +210,12 @@ fn a_running_change_of_another_client_is_named_as_such() {
         entry(JournalSource::Observation, &busy),
         sent("r1", "gpu", RequestOutcome::Accepted),
     ];
-    let shown = view(&target("UPDATE_IN_PROGRESS", 14), &ada, &entries);
+    let shown = view(
+        &target("UPDATE_IN_PROGRESS", 14),
+        &ada,
+        &entries,
+        Timestamp::UNIX_EPOCH,
+    );
     let running = shown.running.unwrap();
     assert!(
         running.contains("not requested through Portico"),
@@ -206,7 +231,7 @@ fn a_change_whose_group_has_another_size_meanwhile_is_not_continued() {
     let mut changed = target("UPDATE_COMPLETE", 14);
     let gpu = changed.groups.iter_mut().find(|group| group.name == "gpu");
     gpu.unwrap().node_count = 3;
-    let shown = view(&changed, &ada, &entries);
+    let shown = view(&changed, &ada, &entries, Timestamp::UNIX_EPOCH);
     let WaitingState::Refused(reason) = shown.waiting.unwrap().state else {
         panic!("it is refused");
     };
