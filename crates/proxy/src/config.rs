@@ -52,8 +52,8 @@ pub struct UpstreamConfig {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "Option<String>")]
     pub stream_idle: Option<Duration>,
-    /// How long an unused connection stays open for the next request. Best a little less than the
-    /// server's own timeout.
+    /// How long an unused connection waits for the next request; it is closed within twice this
+    /// time. Best a little less than the server's own timeout.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub keep_alive: Duration,

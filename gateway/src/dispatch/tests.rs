@@ -71,7 +71,7 @@ fn peer() -> PeerAddr {
     PeerAddr(SocketAddr::from(([127, 0, 0, 1], 1)))
 }
 
-/// A clock that stands still until it is advanced.
+/// A clock whose time changes only when it is advanced.
 struct ManualClock(Arc<AtomicI64>);
 
 impl ManualClock {

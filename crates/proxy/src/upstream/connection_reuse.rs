@@ -132,16 +132,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_used_connection_that_owes_an_answer_is_a_lost_reused_one() {
+    fn only_a_reused_connection_without_a_response_counts_as_lost() {
         let mut turns = Turns::default();
         assert!(turns.lost().is_none(), "fresh");
         turns.sent();
         assert!(turns.lost().is_none(), "the first request");
         turns.received();
-        assert!(turns.lost().is_none(), "in or after an answer");
+        assert!(turns.lost().is_none(), "in or after a response");
         turns.sent();
         assert!(turns.lost().is_some(), "the second request");
         turns.received();
-        assert!(turns.lost().is_none(), "an answer has begun");
+        assert!(turns.lost().is_none(), "a response has begun");
     }
 }

@@ -194,19 +194,12 @@ impl Authorization {
 
     /// Fetches the roles that the rules about a request depend on.
     async fn known_of(&self, rules: &RuleSet, matched: MatchedRules, caller: &Caller) -> Known {
-        let mut known = Known {
-            root: caller.live.root(),
-            now: self.clock.now(),
-            tokens: Vec::new(),
-            failed: None,
-        };
+        let root = caller.live.root();
+        let mut tokens: Vec<(String, TokenResult)> = Vec::new();
+        let mut failed = None;
         for (_, rule) in rules.named(matched) {
             for role in rule.roles() {
-                if known
-                    .tokens
-                    .iter()
-                    .any(|(project, _)| *project == role.project)
-                {
+                if tokens.iter().any(|(project, _)| *project == role.project) {
                     continue;
                 }
                 let token = match self
@@ -216,14 +209,20 @@ impl Authorization {
                 {
                     Ok(token) => Ok(token),
                     Err(error) => {
-                        known.failed = Some(error);
+                        failed = Some(error);
                         Err(NoAnswer)
                     }
                 };
-                known.tokens.push((role.project.clone(), token));
+                tokens.push((role.project.clone(), token));
             }
         }
-        known
+        Known {
+            root,
+            // after the wait for Keystone, which may have made a sign-in too old
+            now: self.clock.now(),
+            tokens,
+            failed,
+        }
     }
 }
 

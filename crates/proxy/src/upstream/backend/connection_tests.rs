@@ -156,7 +156,7 @@ async fn an_unsolicited_response_is_given_to_no_request() {
 }
 
 #[tokio::test]
-async fn a_response_that_is_not_read_to_its_end_takes_its_connection_along() {
+async fn a_response_that_is_dropped_before_its_end_closes_its_connection() {
     let half = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf";
     let (backend, counts) = server(half, 100).await;
     let response = send(&backend, get()).await;
@@ -166,7 +166,7 @@ async fn a_response_that_is_not_read_to_its_end_takes_its_connection_along() {
 }
 
 #[tokio::test]
-async fn none_is_kept_for_longer_than_it_may() {
+async fn an_idle_connection_is_reused_within_keep_alive_only() {
     let (backend, counts) = server(ANSWER, 100).await;
     ask(&backend).await;
     tokio::time::pause();
@@ -189,7 +189,7 @@ async fn none_is_kept_for_longer_than_it_may() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_has_seen_nothing() {
+async fn a_refused_connection_has_sent_nothing() {
     let backend = backend("http://127.0.0.1:9");
     let asked = backend.request(get(), false).await;
     assert!(
@@ -209,7 +209,7 @@ async fn a_server_that_closes_its_first_connection_may_have_seen_the_request() {
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_bit_by_bit_is_waited_for() {
+async fn a_response_may_arrive_in_pieces() {
     let backend = first_connection(|mut stream| async move {
         let _ = stream.read(&mut [0; 4096]).await;
         for piece in [
@@ -228,7 +228,7 @@ async fn an_answer_that_comes_bit_by_bit_is_waited_for() {
 }
 
 #[tokio::test]
-async fn an_answer_may_last_until_its_connection_ends() {
+async fn a_response_may_end_with_its_connection() {
     let (backend, counts) = server(b"HTTP/1.0 200 OK\r\n\r\nto the end", 1).await;
     for accepted in 1..3 {
         assert_eq!(read(send(&backend, get()).await).await, "to the end");
@@ -237,7 +237,7 @@ async fn an_answer_may_last_until_its_connection_ends() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_cut_off_is_an_error() {
+async fn a_truncated_response_is_an_error() {
     let half = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf";
     let (backend, _) = server(half, 1).await;
     let mut body = send(&backend, get()).await.into_body();
@@ -249,7 +249,7 @@ async fn an_answer_that_is_cut_off_is_an_error() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_at_once_all_get_their_answers() {
+async fn parallel_requests_all_get_their_responses() {
     let (backend, _) = server(ANSWER, usize::MAX).await;
     let backend = Arc::new(backend);
     let tasks = (0..16).map(|_| {
@@ -266,7 +266,7 @@ async fn many_at_once_all_get_their_answers() {
 }
 
 #[tokio::test]
-async fn a_request_with_a_body_gives_its_connection_back() {
+async fn a_connection_is_reused_after_a_request_with_a_body() {
     let (backend, counts) = server(ANSWER, 100).await;
     for _ in 0..3 {
         let body = Body::new(Full::from("a body"));
@@ -321,7 +321,7 @@ async fn over_http_2_a_get_with_a_body_leaves_the_connection_to_others() {
 }
 
 #[tokio::test]
-async fn a_body_is_sent_while_the_answer_is_not_read() {
+async fn a_body_is_sent_while_the_response_is_not_read() {
     const LENGTH: usize = 8 << 20;
     let (received, all) = oneshot::channel();
     let backend = first_connection(|mut stream| async move {
