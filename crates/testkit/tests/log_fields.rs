@@ -61,7 +61,6 @@ const OTHERS: &[&str] = &[
     "cause",
     "code",
     "error",
-    "message",
     "next_step",
     "source",
     "warnings",

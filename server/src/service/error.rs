@@ -85,7 +85,7 @@ impl ServiceError {
             tracing::warn!(
                 request_id,
                 cause,
-                answer = self.message,
+                reason = self.message,
                 "answered with an error"
             );
         }
