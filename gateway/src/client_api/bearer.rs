@@ -84,7 +84,7 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn unauthorized(challenge: &'static str) -> Interrupt {
     access_log::refused("signed_out");
-    let mut answer: Response = Problem::signed_out().json("");
+    let mut answer: Response = Problem::signed_out().json(&access_log::request_id());
     answer.headers_mut().insert(
         header::WWW_AUTHENTICATE,
         HeaderValue::from_static(challenge),
