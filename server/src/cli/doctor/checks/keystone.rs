@@ -15,11 +15,11 @@ const MAX_SKEW_SECONDS: u64 = 30;
 /// The minor version of Train, the first release with access rules.
 const MIN_MINOR_VERSION: u32 = 13;
 
-pub(super) async fn endpoint(section: &KeystoneConfig, url: &Url) -> Vec<Finding> {
+pub(super) async fn endpoint(section: &KeystoneConfig, url: &Url, clock: &Clock) -> Vec<Finding> {
     let mut alone = section.clone();
     alone.url = url.clone();
     alone.fallback_urls = Vec::new();
-    let client = match keystone::Client::new(&alone, Clock::system()) {
+    let client = match keystone::Client::new(&alone, clock.clone()) {
         Ok(client) => client,
         Err(error) => {
             let seen = error.to_string();
@@ -44,7 +44,7 @@ pub(super) async fn endpoint(section: &KeystoneConfig, url: &Url) -> Vec<Finding
                 let seen = format!("{url} has {}", version.id);
                 findings.push(Finding::fault(Fault::KeystoneTooOld, SUBJECT, seen));
             }
-            findings.extend(clock(client.clock_difference().as_secs()));
+            findings.extend(clock_skew(client.clock_difference().as_secs()));
         }
         Err(error) => findings.push(unanswered(url, &error)),
     }
@@ -80,7 +80,7 @@ fn is_too_old(id: &str) -> bool {
     matches!(minor, Some(Ok(minor)) if minor < MIN_MINOR_VERSION)
 }
 
-fn clock(seconds: i64) -> Option<Finding> {
+fn clock_skew(seconds: i64) -> Option<Finding> {
     (seconds.unsigned_abs() >= MAX_SKEW_SECONDS).then(|| {
         let side = if seconds > 0 { "ahead of" } else { "behind" };
         let seen = format!(
@@ -91,9 +91,9 @@ fn clock(seconds: i64) -> Option<Finding> {
     })
 }
 
-pub(super) async fn service_account(section: &KeystoneConfig) -> Vec<Finding> {
+pub(super) async fn service_account(section: &KeystoneConfig, clock: &Clock) -> Vec<Finding> {
     let refused = |seen: String| vec![Finding::fault(Fault::ServiceAccountRefused, ACCOUNT, seen)];
-    let client = match keystone::Client::new(section, Clock::system()) {
+    let client = match keystone::Client::new(section, clock.clone()) {
         Ok(client) => client,
         // reported by the check of the endpoint
         Err(_) => return Vec::new(),

@@ -78,12 +78,13 @@ pub(super) fn all<'c>(context: &'c Context, arguments: &'c DoctorArgs) -> Vec<Ch
     }
     if let Some(section) = context.keystone() {
         for url in section.urls() {
-            all.push(Check::new("Keystone", keystone::endpoint(section, url)));
+            let checked = keystone::endpoint(section, url, &context.clock);
+            all.push(Check::new("Keystone", checked));
         }
         if context.has(Role::KubeAuth) && section.service_account.is_some() {
             all.push(Check::new(
                 "service account",
-                keystone::service_account(section),
+                keystone::service_account(section, &context.clock),
             ));
         }
     }
