@@ -2,6 +2,7 @@
 //! and the request's span in a trace.
 use crate::listener::PeerAddr;
 use crate::traces::{self, Continues, continue_trace, forget_trace};
+use futures::TryFutureExt as _;
 use http::{HeaderName, HeaderValue, Request, Response};
 use std::fmt;
 use std::pin::Pin;
@@ -163,16 +164,15 @@ where
         } else {
             forget_trace(request.headers_mut());
         }
-        let answer = self.inner.call(request);
-        let answered = async move {
-            let mut response = answer.await?;
+        // not an async block, which would have room for the answer's future twice
+        let answered = self.inner.call(request).map_ok(move |mut response| {
             if traces::are_on() {
                 let status = i64::from(response.status().as_u16());
                 Span::current().record("http.response.status_code", status);
             }
             response.headers_mut().insert(X_REQUEST_ID, header);
-            Ok(response)
-        };
+            response
+        });
         Box::pin(CURRENT.scope(id, answered.instrument(span)))
     }
 }

@@ -15,21 +15,22 @@ const MAX_MESSAGE_CHARS: usize = 1024;
 
 /// Returns what `handler` returns; a panic becomes [`Problem::internal`], which the dispatcher
 /// answers and counts like any other.
-pub(super) async fn caught<F>(handler: F) -> Result<Response, Problem>
+///
+/// It is not an async function, whose future would have room for the handler twice.
+pub(super) fn caught<F>(handler: F) -> impl Future<Output = Result<Response, Problem>>
 where
     F: Future<Output = Result<Response, Problem>>,
 {
     // state that requests share is behind locks that a panic does not poison
-    match AssertUnwindSafe(handler).catch_unwind().await {
-        Ok(answer) => answer,
-        Err(cause) => {
+    AssertUnwindSafe(handler).catch_unwind().map(|ended| {
+        ended.unwrap_or_else(|cause| {
             tracing::error!(
                 cause = message(&*cause),
                 "a panic ended the handling of a request"
             );
             Err(Problem::internal())
-        }
-    }
+        })
+    })
 }
 
 /// Returns the message of a panic; the standard library's hook has logged its location.

@@ -240,10 +240,16 @@ pub(crate) fn theme(headers: &HeaderMap) -> Option<&str> {
     only(headers, THEME_COOKIE)
 }
 
+/// Compares beginnings, so that nothing is parsed for the other cookies.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let mut found = pairs(headers).filter(|(key, _)| *key == name);
-    let (_, value) = found.next()?;
-    found.next().is_none().then_some(value)
+    let mut found = lines(headers)
+        .flat_map(|line| parts(line.as_bytes()))
+        .filter_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
+    let value = found.next()?;
+    if found.next().is_some() {
+        return None;
+    }
+    std::str::from_utf8(value).ok()
 }
 
 /// Returns a value if it has the form of Portico's secrets.
@@ -268,14 +274,19 @@ fn slot_of(value: &SecretString) -> String {
     URL_SAFE_NO_PAD.encode(digest.get(..6).unwrap_or_default())
 }
 
-/// Returns names and values. A line with other than visible characters is skipped.
+/// Returns names and values.
 fn pairs(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
+    lines(headers)
+        .flat_map(|line| parts(line.as_bytes()))
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
+}
+
+/// Returns the lines with cookies. A line with other than visible characters is skipped.
+fn lines(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers
         .get_all(header::COOKIE)
         .iter()
         .filter_map(|value| value.to_str().ok())
-        .flat_map(|line| parts(line.as_bytes()))
-        .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
 }
 
 #[cfg(test)]

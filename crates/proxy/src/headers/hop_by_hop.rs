@@ -31,13 +31,16 @@ pub(super) fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
     }
 }
 
-/// Removes the headers named in `Connection` (RFC 9110 7.6.1).
+/// Removes the headers named in `Connection` (RFC 9110 7.6.1), except `Keep-Alive`, which almost
+/// every response names and [`is_hop_by_hop`] includes.
 pub(super) fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()
         .flat_map(|line| line.as_bytes().split(|b| *b == b','))
-        .filter_map(|name| HeaderName::from_bytes(name.trim_ascii()).ok())
+        .map(<[u8]>::trim_ascii)
+        .filter(|name| !name.eq_ignore_ascii_case(b"keep-alive"))
+        .filter_map(|name| HeaderName::from_bytes(name).ok())
         .collect();
     for name in named {
         headers.remove(name);

@@ -26,6 +26,9 @@ const TOO_MANY_CONNECTIONS: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain\r\n\
     retry-after: 5\r\nconnection: close\r\ncontent-length: 41\r\n\r\n\
     Too many connections. Try again shortly.\n";
+/// The HTTP library's own maximum number of headers. If it is set nevertheless, the library fills
+/// two arrays of this length for each request.
+const LIBRARY_MAX_HEADERS: usize = 100;
 /// Maximum number of bytes that wait to be sent on one HTTP/2 stream, so that a client that does
 /// not read cannot fill the memory.
 const MAX_SEND_BUFFER_BYTES: usize = 64 * 1024;
@@ -61,8 +64,10 @@ impl<A: HttpService> Acceptor<A> {
             .http1()
             .timer(TokioTimer::new())
             .header_read_timeout(limits.header_read)
-            .max_headers(limits.max_headers)
             .max_buf_size(usize::try_from(limits.max_header_bytes).unwrap_or(usize::MAX));
+        if limits.max_headers != LIBRARY_MAX_HEADERS {
+            protocol.http1().max_headers(limits.max_headers);
+        }
         protocol
             .http2()
             .timer(TokioTimer::new())

@@ -4,10 +4,11 @@
 //! be created for every request, nor rename a field that has the name of another member.
 use super::terminal::TerminalSafe;
 use crate::request_id;
-use json_subscriber::JsonLayer;
+use json_subscriber::{FieldWriter, JsonLayer};
+use serde::Serialize;
 use std::fmt;
+use tracing::Subscriber;
 use tracing::field::{Field, Visit};
-use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::time::SystemTime;
 use tracing_subscriber::registry::LookupSpan;
@@ -30,18 +31,74 @@ where
         .with_timer(TIMESTAMP, SystemTime)
         .with_level(LEVEL)
         .with_target(TARGET)
-        .with_current_span(SPAN)
-        .with_flattened_event_with_renames(member_name, ());
-    layer.add_dynamic_field(REQUEST_ID, |event, _context| {
-        let id = request_id::current()?;
-        (!names_request(event)).then(|| id.to_string())
+        .with_current_span(SPAN);
+    layer.add_multiple_dynamic_fields(|event, _context, line| {
+        let mut members = Members {
+            line,
+            names_request: false,
+        };
+        event.record(&mut members);
+        if !members.names_request
+            && let Some(id) = request_id::current()
+        {
+            members.write(REQUEST_ID, format_args!("{id}"));
+        }
     });
     layer
 }
 
+/// Writes the fields of an event to its line as they are visited. The layer's own way is to collect
+/// them in a map first, with a copy of each name and value, which takes longer than the rest of the
+/// line.
+struct Members<'v, 'l> {
+    line: &'v mut FieldWriter<'l>,
+    /// Whether the event names its request itself. A field without a value does not: it is not
+    /// visited.
+    names_request: bool,
+}
+
+impl Members<'_, '_> {
+    fn write(&mut self, name: &str, value: impl Serialize) {
+        // a value that cannot be serialized is left out, and the line stays valid
+        let _ = self.line.write_field(name, value);
+    }
+
+    fn write_value(&mut self, field: &Field, value: impl Serialize) {
+        let name = member_name(field.name());
+        self.names_request |= name == REQUEST_ID;
+        self.write(name, value);
+    }
+}
+
+impl Visit for Members<'_, '_> {
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.write_value(field, value);
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.write_value(field, value);
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.write_value(field, value);
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.write_value(field, value);
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.write_value(field, value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.write_value(field, format_args!("{value:?}"));
+    }
+}
+
 /// Returns the name of the member for an event's field. One with the name of a member that every
 /// line has gets another: parsers keep one of two members with the same name.
-fn member_name<'n>(field: &'n str, _context: &'n ()) -> &'n str {
+fn member_name(field: &str) -> &str {
     match field.strip_prefix("r#").unwrap_or(field) {
         TIMESTAMP => "event.timestamp",
         LEVEL => "event.level",
@@ -49,22 +106,6 @@ fn member_name<'n>(field: &'n str, _context: &'n ()) -> &'n str {
         SPAN => "event.span",
         name => name,
     }
-}
-
-/// Returns whether an event names its request itself. A field without a value does not.
-fn names_request(event: &Event<'_>) -> bool {
-    struct Finder(bool);
-
-    impl Visit for Finder {
-        // all other methods call this one
-        fn record_debug(&mut self, field: &Field, _value: &dyn fmt::Debug) {
-            self.0 |= field.name() == REQUEST_ID;
-        }
-    }
-
-    let mut finder = Finder(false);
-    event.record(&mut finder);
-    finder.0
 }
 
 #[cfg(test)]

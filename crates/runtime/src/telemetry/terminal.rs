@@ -27,10 +27,12 @@ impl<W: Write> Write for TerminalSafe<W> {
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) if may_act_on_terminal(bytes) => self.0.write_all(escaped(text).as_bytes()),
-            _ => self.0.write_all(bytes),
+        if may_act_on_terminal(bytes)
+            && let Ok(text) = std::str::from_utf8(bytes)
+        {
+            return self.0.write_all(escaped(text).as_bytes());
         }
+        self.0.write_all(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

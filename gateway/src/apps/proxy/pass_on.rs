@@ -1,5 +1,6 @@
 //! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
 use axum::{body::Body, response::Response};
+use futures::FutureExt as _;
 use http::{HeaderName, HeaderValue, Method, Request, header};
 use portico_proxy::{
     forward::{Added, ForwardError},
@@ -32,7 +33,7 @@ impl ReverseProxy {
         let upstream = &self.panel;
         let added = self.added(context, upstream, identity);
         let forwarding = self.forward_to_panel(context, request, added, connection, on_behalf);
-        self.measured(upstream, forwarding).await
+        measured(upstream, forwarding).await
     }
 
     /// Forwards a request to an upstream. Returns its response, or the problem.
@@ -49,7 +50,7 @@ impl ReverseProxy {
         let forwarding =
             self.forwarder
                 .forward(request, upstream, trust, added, connection, |_| {});
-        self.measured(upstream, forwarding).await
+        measured(upstream, forwarding).await
     }
 
     fn added(
@@ -64,34 +65,6 @@ impl ReverseProxy {
             identity,
             named: self.upstream_identity.identities.named(&upstream.id),
         }
-    }
-
-    async fn measured(
-        &self,
-        upstream: &Upstream,
-        forwarding: impl Future<Output = Result<Response, ForwardError>>,
-    ) -> Result<Response, Interrupt> {
-        let started = Instant::now();
-        let span = tracing::debug_span!(
-            "upstream",
-            otel.kind = "client",
-            peer.service = upstream.id,
-            http.response.status_code = Empty
-        );
-        let result = forwarding.instrument(span.clone()).await;
-        metrics::upstream(&upstream.id, started.elapsed());
-        if let Ok(response) = &result {
-            let status = i64::from(response.status().as_u16());
-            span.record("http.response.status_code", status);
-            access_log::passed_on();
-        }
-        result.map_err(|error| {
-            let problem = Problem::forwarding(&upstream.name, &error);
-            if problem.status.is_server_error() {
-                tracing::warn!(upstream = upstream.id, %error, "an upstream did not answer");
-            }
-            problem.into()
-        })
     }
 
     /// Forwards a request without any identity, and without a body if it is a preflight.
@@ -120,4 +93,34 @@ impl ReverseProxy {
             None => self.authorization.rules.open(app),
         }
     }
+}
+
+/// Forwards a request, with metrics and a span. It is not an async function, whose future would have
+/// room for the one of the request twice.
+fn measured(
+    upstream: &Upstream,
+    forwarding: impl Future<Output = Result<Response, ForwardError>>,
+) -> impl Future<Output = Result<Response, Interrupt>> {
+    let started = Instant::now();
+    let span = tracing::debug_span!(
+        "upstream",
+        otel.kind = "client",
+        peer.service = upstream.id,
+        http.response.status_code = Empty
+    );
+    forwarding.instrument(span.clone()).map(move |result| {
+        metrics::upstream(&upstream.id, started.elapsed());
+        if let Ok(response) = &result {
+            let status = i64::from(response.status().as_u16());
+            span.record("http.response.status_code", status);
+            access_log::passed_on();
+        }
+        result.map_err(|error| {
+            let problem = Problem::forwarding(&upstream.name, &error);
+            if problem.status.is_server_error() {
+                tracing::warn!(upstream = upstream.id, %error, "an upstream did not answer");
+            }
+            problem.into()
+        })
+    })
 }
