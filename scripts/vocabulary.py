@@ -51,7 +51,6 @@ NAMES = {
     "counts_rounds": "counts_redirects",
     "ensure_standing": "ensure_valid",
     "give_back_form": "resume",
-    "has_news": "is_woken",
     "hears": "note_activity",
     "is_from_elsewhere": "is_cross_origin",
     "is_of_a_program": "is_bearer_request",

@@ -96,6 +96,7 @@ pub fn service(
     config: &KubeAuthConfig,
     clusters: impl IntoIterator<Item = ClusterRecord>,
     keystone: impl Into<Validator>,
+    clock: Clock,
 ) -> Result<KubeAuth, StartError> {
     config.validate()?;
     let keys: Result<Vec<_>, _> = config
@@ -127,7 +128,6 @@ pub fn service(
     }
     metrics::describe();
     access::describe();
-    let clock = Clock::system();
     let listed = config.cluster_list.clone().map(|section| {
         let configured = known.keys().copied().collect();
         let listed = ListedClusters::new(configured, config.keystone_calls_per_second);

@@ -43,7 +43,8 @@ pub trait AccessTokens: Send + Sync {
 
     /// Exchanges a refresh token for its successor. Within `grace`, the token rotated last may be
     /// presented once more, by a client that did not receive the response; the lost successor then
-    /// counts as used, so that only one of two holders can continue.
+    /// counts as used, so that only one of two holders can continue. Calls with the same token wait
+    /// for each other: one at the same moment is such a repetition, not a reuse.
     ///
     /// # Errors
     /// If the store cannot be reached or its answer cannot be read.

@@ -79,7 +79,7 @@ impl Webhook {
         validator: impl Into<Validator>,
     ) -> Self {
         Self {
-            service: service(&config, clusters, validator).unwrap(),
+            service: service(&config, clusters, validator, Clock::system()).unwrap(),
             current,
             retired,
             _dir: dir,

@@ -3,6 +3,8 @@
 //! There is one refresh at a time: concurrent requests in a process share its outcome, and over
 //! replicas the store's lease selects one. While the session is valid, no request waits for it.
 //! Only a refusal by the provider ends a session, never an outage or an error on Portico's side.
+mod stored_tokens;
+
 use std::{sync::Arc, time::Duration};
 
 use futures::{
@@ -11,10 +13,8 @@ use futures::{
 };
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
-use portico_oidc::{Error, Identity, Refreshed};
-use portico_store::{
-    EndReason, HeldTokens, Lease, Outcome, ProviderProfile, RefreshedTokens, Session, StoreError,
-};
+use portico_oidc::{Error, Identity};
+use portico_store::{EndReason, HeldTokens, Lease, Outcome, Session, StoreError};
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -23,22 +23,12 @@ use super::{
     live::Live,
     validation::{InvalidSession, Validity},
 };
-use crate::{
-    audit::Event,
-    identity_providers::{OidcProvider, federation::IssuedIdentity, profile_of},
-    metrics,
-    request_context::Context,
-};
+use crate::{audit::Event, identity_providers::OidcProvider, metrics, request_context::Context};
 
 /// After a failed refresh, the provider is not called again for this session within this time.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
 /// How often the store is read while another replica refreshes the session.
 const LEASE_POLL_INTERVAL: Duration = Duration::from_millis(150);
-/// How long a refused token is compared with the store: the previous holder of the lease may still
-/// be writing.
-const LATE_WRITE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Bounds the attempts to store new tokens.
-const MAX_WRITE_ATTEMPTS: u32 = 8;
 
 /// A refresh in progress, shared by all requests that wait for its outcome.
 type Running = Shared<BoxFuture<'static, Validity>>;
@@ -253,97 +243,6 @@ impl Sessions {
         }
     }
 
-    /// Stores the tokens of a refresh. The old refresh token may be invalid by now, so this is
-    /// retried.
-    async fn keep(
-        &self,
-        live: &Arc<Live>,
-        provider: &OidcProvider,
-        held: &HeldTokens,
-        refreshed: Refreshed,
-    ) -> Validity {
-        let before = live.root();
-        let keystone = before.has_keystone();
-        let profile = refreshed
-            .identity
-            .as_ref()
-            .map(|identity| profile_of(identity, keystone));
-        let expires_at = refreshed.expires_at;
-        let new = RefreshedTokens {
-            refresh_token: refreshed.refresh_token,
-            access_token: refreshed.access_token,
-            id_token: refreshed.id_token,
-            profile: profile.clone(),
-            expires_at,
-        };
-        let tokens = self.store.provider_tokens();
-        let mut pause = Duration::from_millis(100);
-        for _ in 0..MAX_WRITE_ATTEMPTS {
-            match tokens
-                .replace(live.id, held.version, &new, self.clock.now())
-                .await
-            {
-                Ok(written) => {
-                    let rechecked = self.registry.recheck(live).await;
-                    if !written
-                        && live.connections.has_ended()
-                        && let Some(token) = &new.refresh_token
-                        && let Err(error) = provider.client.revoke(token, "refresh_token").await
-                    {
-                        // the session ended during the refresh
-                        tracing::warn!(%error, "a token of an ended session could not be revoked");
-                    }
-                    return match rechecked {
-                        Ok(()) if live.connections.has_ended() => Validity::Ended,
-                        Ok(()) => {
-                            reconnect_if_changed(live, &before, profile.as_ref());
-                            let word = IssuedIdentity {
-                                identity: refreshed.identity.as_ref(),
-                                id_token: new.id_token.as_ref(),
-                                access_token: &new.access_token,
-                            };
-                            self.renew_federated(live, word).await;
-                            Validity::Good
-                        }
-                        Err(_) => Validity::Unknown,
-                    };
-                }
-                Err(error) => {
-                    tracing::error!(%error, session_id = %live.id, "refreshed tokens could not be stored yet");
-                    tokio::time::sleep(pause).await;
-                    pause *= 2;
-                }
-            }
-        }
-        Validity::Unknown
-    }
-
-    /// Returns the new validity if a refused token has been replaced by another replica meanwhile:
-    /// then the refusal does not end the session.
-    async fn replaced_meanwhile(&self, live: &Arc<Live>, held: &HeldTokens) -> Option<Validity> {
-        let until = Instant::now() + LATE_WRITE_TIMEOUT;
-        loop {
-            match self.store.provider_tokens().find(live.id).await {
-                Ok(Some(now)) if now.version > held.version => {
-                    return match self.registry.recheck(live).await {
-                        Ok(()) if live.connections.has_ended() => Some(Validity::Ended),
-                        Ok(()) => Some(Validity::Good),
-                        Err(_) => Some(Validity::Unknown),
-                    };
-                }
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "a refused refresh cannot be compared with the store");
-                    return Some(Validity::Unknown);
-                }
-            }
-            if Instant::now() >= until {
-                return None;
-            }
-            tokio::time::sleep(LEASE_POLL_INTERVAL).await;
-        }
-    }
-
     async fn release_lease(&self, session: Uuid, holder: Uuid) {
         let released = self.store.provider_tokens().release(session, holder).await;
         if let Err(error) = released {
@@ -370,17 +269,6 @@ impl Sessions {
             .reason(reason);
         self.audit.record(&Context::internal(), event).await;
         Ok(())
-    }
-}
-
-/// Closes streams that were opened with groups that the user no longer has, so that clients
-/// reconnect.
-fn reconnect_if_changed(live: &Live, before: &Session, now: Option<&ProviderProfile>) {
-    let before = before.provider.as_ref().map(|provider| &provider.profile);
-    if let (Some(before), Some(now)) = (before, now)
-        && (before.groups != now.groups || before.roles != now.roles)
-    {
-        live.connections.renew();
     }
 }
 

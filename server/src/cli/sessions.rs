@@ -317,7 +317,7 @@ mod tests {
     async fn an_unknown_user_name_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let store = store(&dir).await;
-        let error = list(&store, "nobody", OutputFormat::Table, NOW)
+        let error = list(&store, "unknown-user", OutputFormat::Table, NOW)
             .await
             .unwrap_err();
         assert!(error.to_string().contains("no user named"), "{error}");

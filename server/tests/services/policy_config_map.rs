@@ -64,6 +64,7 @@ fn kube_auth(stack: &Stack, record: ClusterRecord, directory: &tempfile::TempDir
         &config,
         [record],
         Client::new(&keystone, Clock::system()).unwrap(),
+        Clock::system(),
     )
     .unwrap()
 }

@@ -46,7 +46,7 @@ pub async fn pinned_access(
     if let Some(project) = &choice.project {
         settings.choose_project(project);
     }
-    let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
+    let sign_in = SignIn::new(&pin, &settings, is_interactive(), clock)?;
     let client = sign_in.client().clone();
     let session = KeystoneSession::new(sign_in, clock)?;
     let token = super::seal(&pin, pinned, &settings, &session, clock).await?;

@@ -51,7 +51,10 @@ pub fn is_selected(choice: &CloudChoice) -> bool {
 
 /// Signs in with the environment's settings (`OS_CLOUD`, `OS_*`), at this Keystone and no other.
 /// For operators: nothing is pinned or stored.
-pub async fn sign_in_at(keystone: &KeystoneConfig) -> Result<(Client, IssuedToken), CommandError> {
+pub async fn sign_in_at(
+    keystone: &KeystoneConfig,
+    clock: &Clock,
+) -> Result<(Client, IssuedToken), CommandError> {
     let variables = settings::variables();
     let cloud = settings::cloud_of_environment(&variables).ok_or(DirectError::NoSettings)?;
     let authority = keystone.ca_file.as_ref().map(|path| {
@@ -69,7 +72,7 @@ pub async fn sign_in_at(keystone: &KeystoneConfig) -> Result<(Client, IssuedToke
         cloud,
     };
     let settings = Settings::load(&pin.cloud, variables)?;
-    let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
+    let sign_in = SignIn::new(&pin, &settings, is_interactive(), clock)?;
     let issued = sign_in.token(None).await?;
     Ok((sign_in.client().clone(), issued))
 }
@@ -85,7 +88,12 @@ pub async fn credential(
     let pinned = pin.cluster(cluster)?;
     check_server(&pin, pinned, asked)?;
     let settings = Settings::load(cloud, settings::variables())?;
-    let sign_in = SignIn::new(&pin, &settings, asked.interactive && is_interactive())?;
+    let sign_in = SignIn::new(
+        &pin,
+        &settings,
+        asked.interactive && is_interactive(),
+        clock,
+    )?;
     let mut parts: Vec<String> = vec!["direct".to_owned(), pin.gateway.to_string()];
     parts.extend(sign_in.parts());
     parts.push(cluster.to_string());
@@ -192,7 +200,7 @@ pub async fn login(cloud: &str, args: &LoginArgs, clock: &Clock) -> Result<(), C
     }
     let gateway = pin.gateway()?;
     gateway.ping().await?;
-    let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
+    let sign_in = SignIn::new(&pin, &settings, is_interactive(), clock)?;
     let kept = KeystoneSession::new(sign_in, clock)?.sign_in_anew().await?;
     let listed = gateway.clusters_of_token(&kept.token).await?;
     pin.take_over(listed, &kept.project_id);
@@ -266,7 +274,7 @@ pub async fn logout(cloud: &str, forget: bool, clock: &Clock) -> Result<(), Comm
     profile::forget_tokens()?;
     let signed_out = match Settings::load(cloud, settings::variables()) {
         Ok(settings) => {
-            let sign_in = SignIn::new(&pin, &settings, false)?;
+            let sign_in = SignIn::new(&pin, &settings, false, clock)?;
             KeystoneSession::new(sign_in, clock)?.sign_out().await?
         }
         // a cloud that is no longer described can still be forgotten

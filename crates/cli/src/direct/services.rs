@@ -45,7 +45,7 @@ pub async fn cloud_access(
         pin,
         gateway,
     } = described(choice)?;
-    let sign_in = SignIn::new(&pin, &settings, is_interactive())?;
+    let sign_in = SignIn::new(&pin, &settings, is_interactive(), clock)?;
     let client = sign_in.client().clone();
     let cached = KeystoneSession::new(sign_in, clock)?.token().await?;
     let token = ScopedToken::with_catalog(&client, cached.token, cached.project_id).await;
@@ -72,7 +72,7 @@ pub async fn cloud_access(
 /// As [`cloud_access`].
 pub async fn identity(choice: &CloudChoice, clock: &Clock) -> Result<Identity, CommandError> {
     let described = described(choice)?;
-    let sign_in = SignIn::new(&described.pin, &described.settings, is_interactive())?;
+    let sign_in = SignIn::new(&described.pin, &described.settings, is_interactive(), clock)?;
     let client = sign_in.client().clone();
     let cached = KeystoneSession::new(sign_in, clock)?.token().await?;
     let details = client.validate(&cached.token).await;

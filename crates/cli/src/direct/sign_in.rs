@@ -30,6 +30,7 @@ impl<'a> SignIn<'a> {
         pin: &'a Pin,
         settings: &'a Settings,
         interactive: bool,
+        clock: &Clock,
     ) -> Result<Self, DirectError> {
         pin.check_auth_url(settings.auth_url()?.as_ref(), &settings.source)?;
         // the pinned authority is used; this only detects a disabled verification
@@ -41,7 +42,7 @@ impl<'a> SignIn<'a> {
             pin,
             settings,
             method: Method::of(settings, &pin.cloud)?,
-            client: Client::for_command_line(&config, pin.auth_ca.as_deref(), Clock::system())?,
+            client: Client::for_command_line(&config, pin.auth_ca.as_deref(), clock.clone())?,
             interactive,
         })
     }

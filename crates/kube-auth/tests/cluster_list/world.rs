@@ -157,7 +157,7 @@ impl World {
         .unwrap();
         let keystone = KeystoneConfig::new("http://127.0.0.1:1/v3".parse().unwrap());
         let keystone = Client::new(&keystone, Clock::system()).unwrap();
-        let webhook = service(&config, [record], keystone).unwrap();
+        let webhook = service(&config, [record], keystone, Clock::system()).unwrap();
         let lifecycle = Lifecycle::new(Duration::from_secs(5));
         let follower = webhook.cluster_list().unwrap().unwrap();
         lifecycle.spawn_background(follower.run());

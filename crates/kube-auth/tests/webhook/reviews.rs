@@ -394,7 +394,7 @@ async fn records_that_contradict_themselves_stop_the_start() {
         };
         let keystone = portico_openstack::KeystoneConfig::new(closed_port().parse().unwrap());
         let client = portico_openstack::keystone::Client::new(&keystone, Clock::system()).unwrap();
-        service(&config, clusters, client).err()
+        service(&config, clusters, client, Clock::system()).err()
     };
     let good = cluster(1, "acme", &[]);
     let mut pinned = good.clone();

@@ -19,6 +19,8 @@ const TARGET: &str = "target";
 const SPAN: &str = "span";
 /// The ID of the request: a field of the event, or that of the request that is being handled.
 const REQUEST_ID: &str = "request_id";
+/// Ends the text of a value whose formatting fails.
+const FORMAT_FAILED: &str = " (formatting failed)";
 
 /// Returns a layer that writes each event to `output` as a line with one JSON object.
 pub(super) fn layer<S, W>(output: W) -> JsonLayer<S, TerminalSafe<W>>
@@ -92,7 +94,18 @@ impl Visit for Members<'_, '_> {
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.write_value(field, format_args!("{value:?}"));
+        self.write_value(field, format_args!("{}", DebugText(value)));
+    }
+}
+
+/// The text of a value. An error that its `Debug` or `Display` returns is not passed on: `serde_json`
+/// would panic, and the next line of the thread would begin with what was written of this one.
+struct DebugText<'v>(&'v dyn fmt::Debug);
+
+impl fmt::Display for DebugText<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // lines are strings, to which writing cannot fail: the error is the value's own
+        fmt::Debug::fmt(self.0, f).or_else(|_| f.write_str(FORMAT_FAILED))
     }
 }
 
@@ -223,6 +236,27 @@ mod tests {
                 &json!(true)
             ]
         );
+    }
+
+    #[test]
+    fn a_value_whose_formatting_fails_leaves_the_lines_valid() {
+        struct Failing;
+        impl fmt::Debug for Failing {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("begun")?;
+                Err(fmt::Error)
+            }
+        }
+        let lines = lines_of(|| {
+            tracing::info!(failing = ?Failing, count = 3_u64, "first");
+            tracing::info!("message: {Failing:?}");
+            tracing::info!("last");
+        });
+        assert_eq!(lines[0]["failing"], "begun (formatting failed)");
+        assert_eq!(lines[0]["count"], 3);
+        assert_eq!(lines[0]["message"], "first");
+        assert_eq!(lines[1]["message"], "message: begun (formatting failed)");
+        assert_eq!(lines[2]["message"], "last");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Redis entries of sessions, and what binds an entry to its place.
-use super::binding;
-use super::entry::{Entry, Found, or_empty};
+use super::binding::{self, FIELD};
+use super::entry::{Entry, Fields, Found, or_empty};
 use crate::error::StoreError;
+use crate::row::to_json;
 use crate::sealing::KeyRing;
 use crate::sessions::{Session, SessionProvider, TABLE, csrf_place};
 use jiff::Timestamp;
 use portico_domain::identity::{Named, User};
+use secrecy::ExposeSecret as _;
 
 pub(super) const SECRETS: &str = "session secrets";
 
@@ -16,7 +18,7 @@ pub(super) fn pointer(keys: &KeyRing, hash: &str, id: &str) -> String {
 }
 
 /// Returns the parts of a session that never change: its owner and its purpose.
-pub(super) fn identity(keys: &KeyRing, session: &Session) -> String {
+fn identity(keys: &KeyRing, session: &Session) -> String {
     with_identity(session, |parts| binding::of(keys, TABLE, parts))
 }
 
@@ -41,6 +43,60 @@ fn with_identity<T>(session: &Session, then: impl FnOnce(&[&str]) -> T) -> T {
             .and_then(|provider| provider.sid.as_deref())
             .unwrap_or_default(),
     ])
+}
+
+/// Returns the fields of a new session, which [`session`] reads; `hash` is that of its secret.
+pub(super) fn fields(
+    keys: &KeyRing,
+    session: &Session,
+    hash: Option<&str>,
+) -> Result<Fields, StoreError> {
+    let id = session.id.to_string();
+    let csrf = keys.seal(csrf_place(&id), session.csrf.expose_secret())?;
+    let provider = session.provider.as_ref();
+    let profile = provider
+        .map(|one| to_json(TABLE, "provider_profile", &one.profile))
+        .transpose()?;
+    Ok(Fields::default()
+        .with("id", &id)
+        .optional("secret_hash", hash)
+        .optional("parent", session.parent)
+        .with("kind", session.kind.as_str())
+        .optional("app", session.app.as_ref())
+        .optional("client", session.client.as_ref())
+        .with("user_id", &session.user.id)
+        .with("user_name", &session.user.name)
+        .with("lower_name", session.user.name.to_ascii_lowercase())
+        .with("domain_id", &session.user.domain.id)
+        .with("domain_name", &session.user.domain.name)
+        .with("projects", to_json(TABLE, "projects", &session.projects)?)
+        .optional("last_project", session.last_project.as_ref())
+        .with(
+            "auth_methods",
+            to_json(TABLE, "auth_methods", &session.auth_methods)?,
+        )
+        .sealed("csrf_sealed", &csrf)
+        .with("user_agent", &session.user_agent)
+        .with("address", &session.address)
+        .time("created_at", session.created_at)
+        .time("last_seen_at", session.last_seen_at)
+        .time("idle_expires_at", session.idle_expires_at)
+        .time("absolute_expires_at", session.absolute_expires_at)
+        .time("keystone_expires_at", session.keystone_expires_at)
+        .time("keystone_checked_at", session.keystone_checked_at)
+        .optional("provider", provider.map(|one| &one.id))
+        .optional("provider_subject", provider.map(|one| &one.subject))
+        .optional("provider_sid", provider.and_then(|one| one.sid.as_ref()))
+        .optional("provider_profile", profile)
+        .optional(
+            "provider_expires_at",
+            provider.and_then(|one| one.expires_at.map(Timestamp::as_second)),
+        )
+        .optional(
+            "authenticated_at",
+            session.authenticated_at.map(Timestamp::as_second),
+        )
+        .with(FIELD, identity(keys, session)))
 }
 
 pub(super) fn live(

@@ -1,15 +1,15 @@
 //! Sessions.
-use super::binding::{self, FIELD};
+use super::binding;
 use super::entry::{Fields, Found, or_empty};
 use super::scripts::SESSIONS;
-use super::session_entry::{SECRETS, identity, live, pointer, session};
+use super::session_entry::{SECRETS, fields, live, pointer, session};
 use super::{Redis, RedisStore};
 use crate::error::StoreError;
 use crate::random::random_secret;
 use crate::row::to_json;
 use crate::sessions::{
     EndReason, EndedSession, HASH_PURPOSE, MAX_USERS, ProviderProfile, Renewal, Session,
-    SessionKind, Sessions, TABLE, csrf_place,
+    SessionKind, Sessions, TABLE,
 };
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -27,54 +27,10 @@ impl Sessions for RedisStore {
     ) -> Result<(), StoreError> {
         let keys = &self.shared.keys;
         let id = session.id.to_string();
-        let csrf = keys.seal(csrf_place(&id), session.csrf.expose_secret())?;
         let hash = secret.map(|secret| keys.hash(HASH_PURPOSE, secret.expose_secret()));
         let pointer = hash.as_ref().map(|hash| pointer(keys, hash, &id));
         let lower_name = session.user.name.to_ascii_lowercase();
-        let of_provider = session.provider.as_ref();
-        let profile = of_provider
-            .map(|one| to_json(TABLE, "provider_profile", &one.profile))
-            .transpose()?;
-        let fields = Fields::default()
-            .with("id", &id)
-            .optional("secret_hash", hash.as_ref())
-            .optional("parent", session.parent)
-            .with("kind", session.kind.as_str())
-            .optional("app", session.app.as_ref())
-            .optional("client", session.client.as_ref())
-            .with("user_id", &session.user.id)
-            .with("user_name", &session.user.name)
-            .with("lower_name", &lower_name)
-            .with("domain_id", &session.user.domain.id)
-            .with("domain_name", &session.user.domain.name)
-            .with("projects", to_json(TABLE, "projects", &session.projects)?)
-            .optional("last_project", session.last_project.as_ref())
-            .with(
-                "auth_methods",
-                to_json(TABLE, "auth_methods", &session.auth_methods)?,
-            )
-            .sealed("csrf_sealed", &csrf)
-            .with("user_agent", &session.user_agent)
-            .with("address", &session.address)
-            .time("created_at", session.created_at)
-            .time("last_seen_at", session.last_seen_at)
-            .time("idle_expires_at", session.idle_expires_at)
-            .time("absolute_expires_at", session.absolute_expires_at)
-            .time("keystone_expires_at", session.keystone_expires_at)
-            .time("keystone_checked_at", session.keystone_checked_at)
-            .optional("provider", of_provider.map(|one| &one.id))
-            .optional("provider_subject", of_provider.map(|one| &one.subject))
-            .optional("provider_sid", of_provider.and_then(|one| one.sid.as_ref()))
-            .optional("provider_profile", profile)
-            .optional(
-                "provider_expires_at",
-                of_provider.and_then(|one| one.expires_at.map(Timestamp::as_second)),
-            )
-            .optional(
-                "authenticated_at",
-                session.authenticated_at.map(Timestamp::as_second),
-            )
-            .with(FIELD, identity(keys, session));
+        let fields = fields(keys, session, hash.as_deref())?;
         let mut call = self.redis.call(&SESSIONS, "insert");
         call.arg(&id)
             .arg(or_empty(session.parent))

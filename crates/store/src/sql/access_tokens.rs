@@ -2,13 +2,16 @@
 use super::SqlStore;
 use crate::access_tokens::{ACCESS, AccessTokens, REFRESH, RefreshGrant, Rotation};
 use crate::error::StoreError;
+use crate::instrumented_pool::Transaction;
 use crate::random::random_secret;
 use crate::row::Columns;
 use crate::sessions::{Session, Sessions};
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
-use sqlx::any::AnyRow;
+use sqlx::Any;
+use sqlx::any::{AnyArguments, AnyRow};
+use sqlx::query::Query;
 use uuid::Uuid;
 
 const TABLE: &str = "refresh_tokens";
@@ -71,7 +74,10 @@ impl AccessTokens for SqlStore {
     ) -> Result<SecretString, StoreError> {
         let token = random_secret()?;
         let hash = self.shared.keys.hash(REFRESH, token.expose_secret());
-        self.insert_refresh(&hash, session, expires_at, now).await?;
+        insert_refresh(&hash, session, expires_at, now)
+            .execute(&self.pool)
+            .await
+            .map_err(StoreError::database("store a refresh token"))?;
         Ok(token)
     }
 
@@ -125,6 +131,11 @@ impl SqlStore {
     ) -> Result<Option<Rotation>, StoreError> {
         let successor = random_secret()?;
         let successor_hash = self.shared.keys.hash(REFRESH, successor.expose_secret());
+        // one transaction: a second redemption that saw the mark without the successor would be
+        // reported as reuse
+        let mut transaction = self.pool.begin().await.map_err(failed_to_rotate())?;
+        // begins with a write, which locks the row (on SQLite the database): redemptions of the same
+        // token wait for each other from here to the commit
         let first = sqlx::query(
             "UPDATE refresh_tokens
              SET rotated_at = $1, successor_hash = $2
@@ -134,109 +145,117 @@ impl SqlStore {
         .bind(now.as_second())
         .bind(successor_hash.as_str())
         .bind(hash)
-        .fetch_optional(&self.pool)
+        .fetch_optional(&mut *transaction)
         .await
-        .map_err(StoreError::database("rotate a refresh token"))?;
+        .map_err(failed_to_rotate())?;
         let row = match first {
             Some(row) => row,
-            None => match self
-                .repeat_rotation(hash, &successor_hash, grace, now)
-                .await?
-            {
-                Repeat::Granted(row) => row,
-                Repeat::Refused(rotation) => return Ok(rotation),
-            },
+            None => {
+                match repeat_rotation(&mut transaction, hash, &successor_hash, grace, now).await? {
+                    Repeat::Granted(row) => row,
+                    Repeat::Refused(rotation) => return Ok(rotation),
+                }
+            }
         };
         let columns = Columns::new(TABLE, &row);
         let session = columns.uuid("session_id")?;
-        self.insert_refresh(&successor_hash, session, columns.time("expires_at")?, now)
-            .await?;
+        let expires_at = columns.time("expires_at")?;
+        insert_refresh(&successor_hash, session, expires_at, now)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed_to_rotate())?;
+        transaction.commit().await.map_err(failed_to_rotate())?;
         Ok(Some(Rotation::Rotated(RefreshGrant {
             session,
             refresh_token: successor,
         })))
     }
+}
 
-    async fn repeat_rotation(
-        &self,
-        hash: &str,
-        successor_hash: &str,
-        grace: SignedDuration,
-        now: Timestamp,
-    ) -> Result<Repeat, StoreError> {
-        let row = sqlx::query(
-            "SELECT session_id, expires_at, rotated_at, successor_hash
-             FROM refresh_tokens
-             WHERE token_hash = $1",
-        )
-        .bind(hash)
-        .fetch_optional(&self.pool)
-        .await
-        .map_err(StoreError::database("rotate a refresh token"))?;
-        let Some(row) = row else {
-            return Ok(Repeat::Refused(None));
-        };
-        let columns = Columns::new(TABLE, &row);
-        if now >= columns.time("expires_at")? {
-            return Ok(Repeat::Refused(Some(Rotation::Unknown)));
-        }
-        let session = columns.uuid("session_id")?;
-        let reused = Ok(Repeat::Refused(Some(Rotation::Reused { session })));
-        let (Some(rotated_at), Some(lost)) = (
-            columns.optional_time("rotated_at")?,
-            columns.optional_text("successor_hash")?,
-        ) else {
-            return reused;
-        };
-        if now.duration_since(rotated_at) > grace {
-            return reused;
-        }
-        // if another client holds the lost successor, presenting it is reported as reuse: it has no
-        // successor of its own
-        let unused = sqlx::query(
-            "UPDATE refresh_tokens
-             SET rotated_at = $1
-             WHERE token_hash = $2 AND rotated_at IS NULL",
-        )
-        .bind(now.as_second())
-        .bind(lost)
-        .execute(&self.pool)
-        .await
-        .map_err(StoreError::database("rotate a refresh token"))?;
-        if unused.rows_affected() == 0 {
-            return reused;
-        }
-        sqlx::query(
-            "UPDATE refresh_tokens
-             SET successor_hash = $1
-             WHERE token_hash = $2",
-        )
-        .bind(successor_hash)
-        .bind(hash)
-        .execute(&self.pool)
-        .await
-        .map_err(StoreError::database("rotate a refresh token"))?;
-        Ok(Repeat::Granted(row))
+/// Gives a token that was rotated before another successor, if its grace allows it. A refusal has
+/// changed nothing.
+async fn repeat_rotation(
+    transaction: &mut Transaction,
+    hash: &str,
+    successor_hash: &str,
+    grace: SignedDuration,
+    now: Timestamp,
+) -> Result<Repeat, StoreError> {
+    // the write locks the row: the update that matched nothing did not, and of two repetitions that
+    // read the same lost successor, the second would be reported as reuse
+    let row = sqlx::query(
+        "UPDATE refresh_tokens
+         SET rotated_at = rotated_at
+         WHERE token_hash = $1
+         RETURNING session_id, expires_at, rotated_at, successor_hash",
+    )
+    .bind(hash)
+    .fetch_optional(&mut **transaction)
+    .await
+    .map_err(failed_to_rotate())?;
+    let Some(row) = row else {
+        return Ok(Repeat::Refused(None));
+    };
+    let columns = Columns::new(TABLE, &row);
+    if now >= columns.time("expires_at")? {
+        return Ok(Repeat::Refused(Some(Rotation::Unknown)));
     }
+    let session = columns.uuid("session_id")?;
+    let reused = Ok(Repeat::Refused(Some(Rotation::Reused { session })));
+    let (Some(rotated_at), Some(lost)) = (
+        columns.optional_time("rotated_at")?,
+        columns.optional_text("successor_hash")?,
+    ) else {
+        return reused;
+    };
+    if now.duration_since(rotated_at) > grace {
+        return reused;
+    }
+    // if another client holds the lost successor, presenting it is reported as reuse: it has no
+    // successor of its own
+    let unused = sqlx::query(
+        "UPDATE refresh_tokens
+         SET rotated_at = $1
+         WHERE token_hash = $2 AND rotated_at IS NULL",
+    )
+    .bind(now.as_second())
+    .bind(lost)
+    .execute(&mut **transaction)
+    .await
+    .map_err(failed_to_rotate())?;
+    if unused.rows_affected() == 0 {
+        return reused;
+    }
+    sqlx::query(
+        "UPDATE refresh_tokens
+         SET successor_hash = $1
+         WHERE token_hash = $2",
+    )
+    .bind(successor_hash)
+    .bind(hash)
+    .execute(&mut **transaction)
+    .await
+    .map_err(failed_to_rotate())?;
+    Ok(Repeat::Granted(row))
+}
 
-    async fn insert_refresh(
-        &self,
-        hash: &str,
-        session: Uuid,
-        expires_at: Timestamp,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        sqlx::query(
-            "INSERT INTO refresh_tokens (token_hash, session_id, created_at, expires_at)
-             VALUES ($1, $2, $3, $4)",
-        )
-        .bind(hash)
-        .bind(session.to_string())
-        .bind(now.as_second())
-        .bind(expires_at.as_second())
-        .execute(&self.pool)
-        .await
-        .map_err(StoreError::database("store a refresh token"))?;
-        Ok(())
-    }
+/// Returns the statement that stores a refresh token.
+fn insert_refresh(
+    hash: &str,
+    session: Uuid,
+    expires_at: Timestamp,
+    now: Timestamp,
+) -> Query<'_, Any, AnyArguments<'_>> {
+    sqlx::query(
+        "INSERT INTO refresh_tokens (token_hash, session_id, created_at, expires_at)
+         VALUES ($1, $2, $3, $4)",
+    )
+    .bind(hash)
+    .bind(session.to_string())
+    .bind(now.as_second())
+    .bind(expires_at.as_second())
+}
+
+fn failed_to_rotate() -> impl FnOnce(sqlx::Error) -> StoreError {
+    StoreError::database("rotate a refresh token")
 }

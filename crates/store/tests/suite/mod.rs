@@ -134,7 +134,7 @@ macro_rules! each_test {
             command_line: a_refresh_token_rotates
             command_line: a_lost_answer_is_repeated_within_the_grace
             command_line: a_reused_refresh_token_is_noticed
-            command_line: a_parallel_rotation_has_one_winner_at_most_per_token
+            command_line: a_refresh_token_redeemed_at_once_is_never_reported_as_reuse
             audit: events_are_listed_newest_first
             audit: audit_filters_are_all_applied
             audit: finding_o5_retention_leaves_a_log_that_verifies

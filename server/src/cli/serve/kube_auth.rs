@@ -13,7 +13,8 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         anyhow::bail!("[kube_auth] or [keystone] is missing");
     };
     let listener = listen("kube_auth.listen", section.listen).await?;
-    let client = keystone::Client::new(keystone, Clock::system()).context("keystone")?;
+    let clock = Clock::system();
+    let client = keystone::Client::new(keystone, clock.clone()).context("keystone")?;
     if !context.roles.contains(&crate::config::Role::Gateway) {
         report_keystone(context.readiness, client.clone());
     }
@@ -32,7 +33,8 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             let _ = account.check().await;
         });
     }
-    let service = portico_kube_auth::service(section, context.config.clusters.clone(), validator)?;
+    let clusters = context.config.clusters.clone();
+    let service = portico_kube_auth::service(section, clusters, validator, clock)?;
     for cluster in &context.config.clusters {
         let Some(source) = &cluster.authorization_policy_config_map else {
             continue;

@@ -151,7 +151,7 @@ fn finding(subject: String, took: anyhow::Result<Duration>) -> Finding {
 async fn measured(config: &Config, name: &str, clock: &Clock) -> anyhow::Result<Duration> {
     let cluster = cluster::find(config, name)?;
     let keystone = config.keystone.as_ref().context("[keystone] is missing")?;
-    let (keystone, issued) = portico_cli::sign_in_at(keystone).await?;
+    let (keystone, issued) = portico_cli::sign_in_at(keystone, clock).await?;
     let end = issued.details.expires_at;
     let token = seal(cluster, &issued.token, end, clock.now())?;
     let client = http::client(cluster.ca_file.as_deref())?;
