@@ -218,6 +218,7 @@ mod tests {
             name: name.to_owned(),
         };
         let found = choices(&UpgradeOptions {
+            is_busy: false,
             needs_settling: false,
             cluster: named("c", "shop"),
             version: None,
