@@ -29,7 +29,7 @@ pub fn NodeGroupsPage(cluster: Uuid) -> impl IntoView {
     use_view_shown(ManagedClustersPage::NodeGroups(cluster), TITLE.to_owned());
     let nodes = ManagedClustersPage::Nodes(cluster).address(&project);
     let actions = view! { <a class="btn" href=nodes>"Nodes"</a> }.into_any();
-    let notice = without_scripts(format!("portico cluster nodegroup list {cluster}"));
+    let notice = without_scripts([format!("portico cluster nodegroup list {cluster}")]);
     view! {
         <PageHead
             title=TITLE

@@ -10,7 +10,10 @@ use crate::{
     },
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::{focus::focus_part, pods::accepts},
+    pages::lifecycle::{
+        focus::{focus_part, focus_table},
+        pods::accepts,
+    },
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -257,6 +260,7 @@ impl NodesState {
             let _ = self.outcome.try_set(Some(answer));
             if is_accepted {
                 self.close();
+                focus_table();
             }
             self.read();
         });

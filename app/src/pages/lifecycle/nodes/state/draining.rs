@@ -2,7 +2,7 @@
 use super::NodesState;
 use crate::{
     api::cluster_nodes::{begin_node_drain, continue_node_drain, stop_node_drain},
-    pages::lifecycle::nodes::loss::loss_of,
+    pages::lifecycle::{focus::focus_table, nodes::loss::loss_of},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{DrainOptions, lifecycle::NodeDrainStage};
@@ -52,6 +52,7 @@ impl NodesState {
             let _ = self.drain_failure.try_set(answer.err());
             if is_begun {
                 self.close();
+                focus_table();
                 self.continue_drain(server);
             }
             self.read();
