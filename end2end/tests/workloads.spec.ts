@@ -1,8 +1,8 @@
 // The pages of workloads and of what belongs to them: pods, revisions, related objects, values, logs and terminals of all pods.
 import type { Page } from "@playwright/test";
 import { expect, takeComplaints, test } from "../support/browser";
-import { cluster, userId } from "../support/env";
-import { admin, apply } from "../support/kubectl";
+import { cluster, setting, userId } from "../support/env";
+import { admin, apply, run } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
@@ -451,7 +451,13 @@ test.describe("who can", () => {
     await apply("acme-prod", { ...kind, kind: "ClusterRole", rules: [{ apiGroups: [kind.apiVersion.split("/")[0]], resources: ["*"], verbs: ["get", "list"] }] });
     const group = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: `portico:user:${userId("vera")}` };
     await apply("acme-prod", { ...kind, kind: "ClusterRoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role }, subjects: [group] });
+    // the API server applies a change of bindings a moment later
+    const mayListBindings = async () => {
+      const question = ["auth", "can-i", "list", "rolebindings.rbac.authorization.k8s.io", "-n", namespace, "--as=x", `--as-group=${group.name}`];
+      return (await run(setting("KUBECTL"), ["--kubeconfig", cluster("acme-prod").adminKubeconfig, ...question])).stdout.trim();
+    };
     try {
+      await expect.poll(mayListBindings).toBe("yes");
       const answer = await askFromDelete(page, name);
       await expect(answer.getByRole("heading", { name: new RegExp(`^Can delete deployments(\\.apps)? in ${namespace}$`) })).toBeVisible();
       const holders = answer.getByRole("region", { name: "Subjects" }).first();
@@ -460,6 +466,7 @@ test.describe("who can", () => {
       await expect(answer.getByRole("heading", { name: "Can grant it" })).toBeVisible();
     } finally {
       await admin("acme-prod", "delete", "clusterrole,clusterrolebinding", role);
+      await expect.poll(mayListBindings).toBe("no");
     }
   });
 
