@@ -39,11 +39,16 @@ pub fn FilePaste(wizard: Wizard, text: String) -> impl IntoView {
                 wizard.replace((**form).clone());
                 return;
             }
-            let is_unread = answer.try_set(Some(read)).is_some();
-            if is_unread && !is_left {
-                let message = "The text cannot be read. The form is unchanged.";
-                let error = UiError::new(UiErrorKind::Invalid, message);
-                toasts.failed(&error.next_step("Read it again to see what is wrong."));
+            // where it was read, there is nothing to show it any more
+            if let Some(Some(read)) = answer.try_set(Some(read))
+                && !is_left
+            {
+                let unread = || {
+                    let message = "The text cannot be read. The form is unchanged.";
+                    let error = UiError::new(UiErrorKind::Invalid, message);
+                    error.next_step("Read it again to see what is wrong.")
+                };
+                toasts.failed(&read.err().unwrap_or_else(unread));
             }
         });
     };
