@@ -90,13 +90,22 @@ fn look_again(form: UpgradeForm, watch: Watch, is_running: Memo<bool>) {
         if is_running {
             timer.cancel();
         } else if is_busy {
-            timer.start(MAX_AGE_OPENED, move || {
-                watch.ask_anew();
-                // the change may have ended meanwhile
-                form.read();
-            });
+            expect_change(form, watch, timer);
         } else if before.is_none() {
             timer.start(MAX_AGE_OPENED, move || watch.ask_anew());
         }
+    });
+}
+
+/// Looks whether the progress has a change that the options name, once the page is visible.
+fn expect_change(form: UpgradeForm, watch: Watch, timer: Timer) {
+    timer.start(MAX_AGE_OPENED, move || {
+        if document().hidden() {
+            expect_change(form, watch, timer);
+            return;
+        }
+        watch.ask_anew();
+        // the change may have ended meanwhile
+        form.read();
     });
 }
