@@ -2,6 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, takeComplaints, test } from "../support/browser";
 import { cluster, setting, userId } from "../support/env";
+import { interactive } from "../support/interactive";
 import { admin, apply, run } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import { PanelApi } from "../support/panel-api";
@@ -107,6 +108,7 @@ test.describe("changes", () => {
   test("a rollback shows what it changes, and restores the template of the revision", async ({ page }) => {
     const name = await deployed(["one", "two"]);
     await signIn(page, "devi", path.deployment(namespace, name));
+    await interactive(page);
     await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
     await expect(dialog(page).getByRole("heading", { name: `Roll ${name} back to revision 1?` })).toBeVisible();
     const difference = dialog(page).getByRole("region", { name: "Changes of the pod template" });
@@ -131,6 +133,7 @@ test.describe("changes", () => {
   test("a rollout is paused and resumed; while it is paused there is no rollback", async ({ page }) => {
     const name = await deployed(["one", "two"]);
     await signIn(page, "devi", path.deployment(namespace, name));
+    await interactive(page);
     await page.getByRole("button", { name: "Pause rollout" }).click();
     await dialog(page).getByRole("button", { name: "Pause rollout" }).click();
     await expect.poll(() => field("deployment", name, ".spec.paused")).toBe("true");
@@ -185,6 +188,7 @@ test.describe("changes", () => {
   test("the command line of a dialog follows its fields", async ({ page }) => {
     const name = await deployed();
     await signIn(page, "devi", path.deployment(namespace, name));
+    await interactive(page);
     await page.getByRole("button", { name: "Scale" }).click();
     await expect(command(page)).toBeHidden();
     await dialog(page).getByText("Command line").click();
