@@ -1,6 +1,7 @@
 // The activity of a tab: what was done in it, with outcome, link and command, across pages and a reload.
 import type { Page } from "@playwright/test";
 import { expect, takeComplaints, test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
@@ -60,6 +61,7 @@ test("need_29 a change is listed with its outcome, link and command, across page
 test("need_29 a change that failed is listed with the reason", async ({ page }) => {
   const name = await deployed();
   await signIn(page, "devi", path.deployment(namespace, name));
+  await interactive(page);
   await main(page).getByRole("button", { name: "Scale" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Replicas").fill("0");
@@ -78,6 +80,7 @@ test("need_29 a change that failed is listed with the reason", async ({ page }) 
 test("need_29 a change of many is listed once, with its commands", async ({ page }) => {
   const [one, two] = [await deployed(), await deployed()];
   await signIn(page, "devi", path.list("apps/v1/deployments", `namespace=${namespace}`));
+  await interactive(page);
   for (const name of [one, two]) await main(page).getByRole("row").filter({ hasText: name }).getByRole("checkbox").click();
   await main(page).locator(".bulk-bar").getByRole("button", { name: "Restart" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Restart" }).click();

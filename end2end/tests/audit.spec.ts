@@ -1,4 +1,5 @@
 import { expect, newContext, test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
@@ -14,6 +15,8 @@ test("finding_o5 what one changes is in one's own activity, and filters find it"
   const name = unique("web");
   await apply("acme-prod", deploymentManifest(namespace, name, 1));
   await signIn(page, "devi", path.deployment(namespace, name));
+  // before, the button leads to a form in the page
+  await interactive(page);
   await page.getByRole("button", { name: "Scale" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Replicas").fill("2");
@@ -40,6 +43,8 @@ test("need_29 an object leads to who changed it, as far as one may see", async (
   const [name, other] = [unique("web"), unique("web")];
   await Promise.all([name, other].map((one) => apply("acme-prod", deploymentManifest(namespace, one, 1))));
   await signIn(page, "devi", path.deployment(namespace, name));
+  // before, the button leads to a form in the page
+  await interactive(page);
   await page.getByRole("button", { name: "Scale" }).click();
   await page.getByRole("dialog").getByLabel("Replicas").fill("2");
   await page.getByRole("dialog").getByRole("button", { name: /^Scale/ }).click();

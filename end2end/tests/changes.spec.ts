@@ -1,5 +1,7 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
+import type { UserName } from "../support/env";
+import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
@@ -22,9 +24,15 @@ async function deployed(replicas = 1): Promise<string> {
 
 const dialog = (page: Page) => page.getByRole("dialog");
 
+/** Opens a page, once scripts have taken it over: before, its buttons lead to a form in the page instead of a dialog. */
+async function open(page: Page, user: UserName, to: string) {
+  await signIn(page, user, to);
+  await interactive(page);
+}
+
 test("a deployment is scaled", async ({ page }) => {
   const name = await deployed();
-  await signIn(page, "devi", path.deployment(namespace, name));
+  await open(page, "devi", path.deployment(namespace, name));
   await page.getByRole("button", { name: "Scale" }).click();
   await dialog(page).getByLabel("Replicas").fill("3");
   await dialog(page).getByRole("button", { name: /^Scale/ }).click();
@@ -46,7 +54,7 @@ test("a deployment leads to its own pods and no others", async ({ page }) => {
 
 test("a number of replicas that is none is refused before it is sent", async ({ page }) => {
   const name = await deployed();
-  await signIn(page, "devi", path.deployment(namespace, name));
+  await open(page, "devi", path.deployment(namespace, name));
   await page.getByRole("button", { name: "Scale" }).click();
   await dialog(page).getByLabel("Replicas").fill("-4");
   await dialog(page).getByRole("button", { name: /^Scale/ }).click();
@@ -56,7 +64,7 @@ test("a number of replicas that is none is refused before it is sent", async ({ 
 
 test("a deployment is restarted", async ({ page }) => {
   const name = await deployed();
-  await signIn(page, "devi", path.deployment(namespace, name));
+  await open(page, "devi", path.deployment(namespace, name));
   await page.getByRole("button", { name: /^Restart/ }).click();
   await dialog(page).getByRole("button", { name: "Restart" }).click();
   await expect
@@ -67,7 +75,7 @@ test("a deployment is restarted", async ({ page }) => {
 test("a pod is deleted after a confirmation, and only then", async ({ page }) => {
   const name = unique("doomed");
   await createPod(namespace, name);
-  await signIn(page, "devi", path.pod(namespace, name));
+  await open(page, "devi", path.pod(namespace, name));
   await page.getByRole("button", { name: /^Delete/ }).click();
   await dialog(page).getByText("Cancel", { exact: true }).click();
   expect(await field("pod", name, ".metadata.name")).toBe(name);
@@ -80,7 +88,7 @@ test("a pod is deleted after a confirmation, and only then", async ({ page }) =>
 test("another object of the same name is not deleted instead", async ({ page }) => {
   const name = unique("reborn");
   await createPod(namespace, name);
-  await signIn(page, "devi", path.pod(namespace, name));
+  await open(page, "devi", path.pod(namespace, name));
   await page.getByRole("button", { name: /^Delete/ }).click();
   await expect(dialog(page)).toBeVisible();
   await page.context().setOffline(true);
@@ -167,6 +175,7 @@ test("a Secret in use is deleted only after its name was typed, and an unused on
   await apply("acme-prod", made);
   const ask = async (name: string) => {
     await page.goto(path.object(namespace, "core/v1/secrets", name));
+    await interactive(page);
     await page.getByRole("main").getByRole("button", { name: "Delete" }).click();
   };
   await signIn(page, "ada", path.clusterPage());

@@ -1,6 +1,7 @@
 // The drain of a node: an operation of the tab that survives navigation, waits for the user after a reload, and continues.
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
@@ -46,6 +47,7 @@ const confirm = (page: Page) => dialog(page).getByRole("button", { name: "Drain"
 
 test("need_22 a node is drained across pages and a reload", async ({ page }) => {
   await signIn(page, "ada", nodePage());
+  await interactive(page);
   await openDialog(page);
   await expect(dialog(page)).toContainText(`${namespace}/single: It has no controller: nothing creates it again.`);
   await confirm(page);

@@ -1,6 +1,7 @@
 // What pages show while they wait for a cluster: its API server takes calls and does not answer.
 import type { Page } from "@playwright/test";
-import { expect, test } from "../support/browser";
+import { test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { check, podThatRuns, Viewers } from "../support/page-check";
 import { loadingCases } from "../support/page-states";
 import { project as projectPath } from "../support/paths";
@@ -13,13 +14,7 @@ test.use({ trace: "off" });
 /** Opens a page that scripts have taken over, and follows a link on it, without loading another document. */
 async function follow(page: Page, path: string) {
   await page.goto(`${projectPath()}/apps/registry`);
-  const help = page.getByRole("dialog");
-  await expect(async () => {
-    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-    await expect(help).toBeVisible({ timeout: 500 });
-  }).toPass();
-  await page.keyboard.press("Escape");
-  await expect(help).toBeHidden();
+  await interactive(page);
   await page.evaluate((href) => {
     const link = document.createElement("a");
     link.href = href;

@@ -1,8 +1,9 @@
 // The pages of workloads and of what belongs to them: pods, revisions, related objects, values, logs and terminals of all pods.
 import type { Page } from "@playwright/test";
 import { expect, takeComplaints, test } from "../support/browser";
-import { cluster, userId } from "../support/env";
-import { admin, apply } from "../support/kubectl";
+import { cluster, setting, userId } from "../support/env";
+import { interactive } from "../support/interactive";
+import { admin, apply, run } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
@@ -107,6 +108,7 @@ test.describe("changes", () => {
   test("a rollback shows what it changes, and restores the template of the revision", async ({ page }) => {
     const name = await deployed(["one", "two"]);
     await signIn(page, "devi", path.deployment(namespace, name));
+    await interactive(page);
     await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
     await expect(dialog(page).getByRole("heading", { name: `Roll ${name} back to revision 1?` })).toBeVisible();
     const difference = dialog(page).getByRole("region", { name: "Changes of the pod template" });
@@ -131,6 +133,7 @@ test.describe("changes", () => {
   test("a rollout is paused and resumed; while it is paused there is no rollback", async ({ page }) => {
     const name = await deployed(["one", "two"]);
     await signIn(page, "devi", path.deployment(namespace, name));
+    await interactive(page);
     await page.getByRole("button", { name: "Pause rollout" }).click();
     await dialog(page).getByRole("button", { name: "Pause rollout" }).click();
     await expect.poll(() => field("deployment", name, ".spec.paused")).toBe("true");
@@ -185,6 +188,7 @@ test.describe("changes", () => {
   test("the command line of a dialog follows its fields", async ({ page }) => {
     const name = await deployed();
     await signIn(page, "devi", path.deployment(namespace, name));
+    await interactive(page);
     await page.getByRole("button", { name: "Scale" }).click();
     await expect(command(page)).toBeHidden();
     await dialog(page).getByText("Command line").click();
@@ -451,7 +455,13 @@ test.describe("who can", () => {
     await apply("acme-prod", { ...kind, kind: "ClusterRole", rules: [{ apiGroups: [kind.apiVersion.split("/")[0]], resources: ["*"], verbs: ["get", "list"] }] });
     const group = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: `portico:user:${userId("vera")}` };
     await apply("acme-prod", { ...kind, kind: "ClusterRoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role }, subjects: [group] });
+    // the API server applies a change of bindings a moment later
+    const mayListBindings = async () => {
+      const question = ["auth", "can-i", "list", "rolebindings.rbac.authorization.k8s.io", "-n", namespace, "--as=x", `--as-group=${group.name}`];
+      return (await run(setting("KUBECTL"), ["--kubeconfig", cluster("acme-prod").adminKubeconfig, ...question])).stdout.trim();
+    };
     try {
+      await expect.poll(mayListBindings).toBe("yes");
       const answer = await askFromDelete(page, name);
       await expect(answer.getByRole("heading", { name: new RegExp(`^Can delete deployments(\\.apps)? in ${namespace}$`) })).toBeVisible();
       const holders = answer.getByRole("region", { name: "Subjects" }).first();
@@ -460,6 +470,7 @@ test.describe("who can", () => {
       await expect(answer.getByRole("heading", { name: "Can grant it" })).toBeVisible();
     } finally {
       await admin("acme-prod", "delete", "clusterrole,clusterrolebinding", role);
+      await expect.poll(mayListBindings).toBe("no");
     }
   });
 

@@ -91,8 +91,28 @@ pub async fn catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
     if let Some(catalog) = api.caches.catalogs.get(&slot).await {
         return Ok(catalog);
     }
+    read_catalog(api).await
+}
+
+/// Does the same for a list of kinds that a user opens: kinds that were read more than a few seconds ago are
+/// read again, so that the list has a custom resource that was just defined. While they cannot be read, those
+/// of before are returned.
+pub async fn recent_catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
+    let slot = (api.cluster, api.subject);
+    if api.caches.recent_catalogs.get(&slot).await.is_some() {
+        return catalog(api).await;
+    }
+    match read_catalog(api).await {
+        Ok(catalog) => Ok(catalog),
+        Err(error) => api.caches.catalogs.get(&slot).await.ok_or(error),
+    }
+}
+
+async fn read_catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
+    let slot = (api.cluster, api.subject);
     let catalog = Arc::new(Catalog::new(discover(api).await?));
     api.caches.catalogs.insert(slot, Arc::clone(&catalog)).await;
+    api.caches.recent_catalogs.insert(slot, ()).await;
     Ok(catalog)
 }
 

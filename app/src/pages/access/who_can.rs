@@ -56,14 +56,18 @@ pub fn WhoCan(cluster: Uuid) -> impl IntoView {
     let target = page.clone();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let query: Vec<String> = [
-            ("verb", verb),
-            ("resource", resource),
-            ("namespace", namespace),
-        ]
-        .into_iter()
-        .map(|(key, value)| format!("{key}={}", routes::escaped(value.get_untracked().trim())))
-        .collect();
+        let typed =
+            [verb, resource, namespace].map(|value| value.get_untracked().trim().to_owned());
+        if typed == asked.get_untracked() {
+            // its address is the same: it is asked again, such as after an outage
+            answer.refetch();
+            return;
+        }
+        let query: Vec<String> = ["verb", "resource", "namespace"]
+            .iter()
+            .zip(&typed)
+            .map(|(key, value)| format!("{key}={}", routes::escaped(value)))
+            .collect();
         let options = leptos_router::NavigateOptions {
             scroll: false,
             ..Default::default()

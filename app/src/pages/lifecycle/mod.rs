@@ -10,6 +10,7 @@ mod delete;
 mod focus;
 mod journal;
 mod list;
+mod names;
 mod node_groups;
 mod nodes;
 mod ownership;
@@ -60,6 +61,7 @@ pub fn ManagedClusterList() -> impl IntoView {
 #[component]
 pub fn ManagedClusterPages() -> impl IntoView {
     view_change::provide_view_change();
+    names::provide_names();
     let segment = use_parameter("page");
     let query = use_query_map();
     let page = Memo::new(move |_| {
@@ -121,12 +123,12 @@ fn list_crumb(project: &str) -> Crumb {
 }
 
 /// Returns the breadcrumb of a cluster, for the pages below it: with its name, if it is one of those that
-/// can be opened. Call it in a component.
+/// can be opened, or its page was shown before. Call it in a component.
 fn cluster_crumb(project: &str, cluster: Uuid) -> Crumb {
     let session = use_session();
     let name = untrack(|| session.cluster_name(cluster));
     let label = if name == cluster.to_string() {
-        "Cluster".to_owned()
+        names::shown_name(cluster).unwrap_or_else(|| "Cluster".to_owned())
     } else {
         name
     };
@@ -136,12 +138,16 @@ fn cluster_crumb(project: &str, cluster: Uuid) -> Crumb {
     )
 }
 
-/// Returns what a browser without scripts shows: the command that does the same.
-fn without_scripts(command: String) -> AnyView {
+/// Returns what a browser without scripts shows: the commands that do the same, one on each line.
+fn without_scripts(commands: impl IntoIterator<Item = String>) -> AnyView {
+    let commands = commands.into_iter();
+    let commands = commands
+        .map(|command| view! { <p class="mono wrap-anywhere">{command}</p> })
+        .collect_view();
     view! {
         <Banner tone=Tone::Info>
-            <p>"This page needs JavaScript. In a terminal:"</p>
-            <p class="mono wrap-anywhere">{command}</p>
+            <p>"This part of the page needs JavaScript. In a terminal:"</p>
+            {commands}
         </Banner>
     }
     .into_any()

@@ -186,7 +186,7 @@ fn rotation_card(
             .into_any()
         }
         None => {
-            let notice = without_scripts(format!("portico cluster credential rotate {cluster}"));
+            let notice = without_scripts([format!("portico cluster credential rotate {cluster}")]);
             let form = rotation::Form::new(cluster, page.cluster.name, button);
             let done = Callback::new(move |()| {
                 is_done.set(true);

@@ -67,7 +67,7 @@ impl State {
 
 /// Returns the card of the protection; `changed` runs after a change.
 pub fn card(cluster: Uuid, changed: Callback<()>) -> AnyView {
-    let notice = view! { <p>"This part needs JavaScript."</p> }.into_any();
+    let notice = view! { <p>"This part of the page needs JavaScript."</p> }.into_any();
     view! {
         <div class="mt-4" data-part="protection">
             <Card title="Delete protection">

@@ -70,7 +70,16 @@ fn content(cluster: Uuid, settlement: Settlement) -> AnyView {
     let plan = is_needed.then(|| plan(cluster, settlement.clone()));
     let nothing = (!is_needed).then(|| {
         let reason = settlement.refusal.unwrap_or_default();
-        view! { <div class="mt-4" data-part="nothing"><Banner tone=Tone::Info>{reason}</Banner></div> }
+        let project = use_session().project.get_untracked();
+        let page = ManagedClustersPage::Cluster(cluster).address(&project);
+        view! {
+            <div class="mt-4" data-part="nothing">
+                <Banner tone=Tone::Info>
+                    <p>{reason}</p>
+                    <p><a href=page>"Open the page of the cluster"</a></p>
+                </Banner>
+            </div>
+        }
     });
     view! {
         <div class="mt-4" data-part="present">
@@ -124,7 +133,7 @@ fn plan(cluster: Uuid, settlement: Settlement) -> AnyView {
             .into_any()
         }
         (None, Some(size)) => {
-            let notice = without_scripts(format!("portico cluster resize {cluster} SIZE"));
+            let notice = without_scripts([format!("portico cluster resize {cluster} SIZE")]);
             let form = move || {
                 let reviewed = size.clone();
                 view! { <SettleForm cluster reviewed /> }.into_any()

@@ -33,7 +33,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// How long [`Api::recent`] reuses a response: shorter than the interval at which metrics are measured.
+/// How long [`Api::recent`] reuses a response, and lists of kinds what was discovered: shorter than the
+/// interval at which metrics are measured.
 const RECENT_TTL: Duration = Duration::from_secs(10);
 /// Maximum size of all responses that [`Api::recent`] reuses, in bytes.
 const MAX_RECENT_BYTES: u64 = 64 * 1024 * 1024;
@@ -52,6 +53,8 @@ pub struct Caches {
     /// Rules by namespace.
     pub(super) rules: Cache<(Uuid, SubjectKey, u64, String), Arc<Rules>>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
+    /// Which of the catalogs were read a few seconds ago.
+    pub(super) recent_catalogs: Cache<(Uuid, SubjectKey), ()>,
     /// Schemas by group, version and kind.
     pub(super) schemas: Cache<(Uuid, SubjectKey, String), Arc<KindSchema>>,
     /// Names of custom resources, which are facts about the cluster.
@@ -90,6 +93,10 @@ impl Caches {
             catalogs: Cache::builder()
                 .max_capacity(500)
                 .time_to_live(Duration::from_secs(300))
+                .build(),
+            recent_catalogs: Cache::builder()
+                .max_capacity(500)
+                .time_to_live(RECENT_TTL)
                 .build(),
             schemas: Cache::builder()
                 .max_capacity(500)

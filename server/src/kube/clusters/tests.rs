@@ -1,3 +1,5 @@
+mod api_server;
+mod kinds;
 mod redirects;
 
 use super::*;
@@ -53,6 +55,17 @@ fn clusters() -> (Clusters, PrivateKey) {
         Clock::system(),
     );
     (clusters, PrivateKey::generate())
+}
+
+/// Returns a user's access to the enrolled cluster with the ID 2.
+async fn api(clusters: &Clusters) -> Api {
+    let token = KeystoneToken {
+        token: "t".into(),
+        expires_at: Clock::system().now() + SignedDuration::from_hours(1),
+    };
+    let snapshot = clusters.snapshot();
+    let cluster = snapshot.get(Uuid::from_u128(2)).unwrap();
+    clusters.api(cluster, &token).await.unwrap()
 }
 
 fn names(snapshot: &ClusterSnapshot, id: &str) -> Vec<String> {

@@ -42,7 +42,7 @@ struct Read {
 
 /// Returns every kind that can be listed.
 pub async fn kinds(api: &Api) -> Result<Vec<ResourceKind>, ServiceError> {
-    Ok(discovery::catalog(api).await?.listable())
+    Ok(discovery::recent_catalog(api).await?.listable())
 }
 
 /// Returns a window of a list over everything that the user may see.

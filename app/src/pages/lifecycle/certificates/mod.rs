@@ -56,9 +56,10 @@ pub fn Certificates(cluster: Uuid) -> impl IntoView {
 fn content(cluster: Uuid, page: ClusterCertificates, reload: Callback<()>) -> AnyView {
     let name = page.cluster.name;
     let signing = page.signing.refusal;
-    let notice = without_scripts(format!(
-        "portico cluster cert sign {cluster} --csr FILE, portico cluster ca rotate {cluster}"
-    ));
+    let notice = without_scripts([
+        format!("portico cluster cert sign {cluster} --csr FILE"),
+        format!("portico cluster ca rotate {cluster}"),
+    ]);
     let (effects, rotation) = (page.rotation_effects, page.rotation.refusal);
     let forms = move || {
         let form = rotation::Form::new(cluster, name.clone());

@@ -43,7 +43,7 @@ fn row(other: OtherAuthority) -> AnyView {
         None => view! {
             <td colspan="3">
                 <Status tone=Tone::Idle text="Not available" />
-                <p class="text-muted">"Magnum did not give it for this cluster."</p>
+                <p class="text-muted">"Magnum does not return it for this cluster."</p>
             </td>
         }
         .into_any(),

@@ -29,8 +29,8 @@ pub fn card(cluster: Uuid, name: String, refusal: Option<String>) -> AnyView {
                 <div class="grid grid-cols-1 gap-3">
                     <p>
                         "The certificate is valid for years, with the subject of the request: one with the \
-                         organisation system:masters has all rights in the cluster. It cannot be revoked but by \
-                         a rotation of the authority."
+                         organisation system:masters has all rights in the cluster. Only a rotation of the \
+                         authority revokes it."
                     </p>
                     {content}
                 </div>

@@ -57,7 +57,7 @@ impl Reader {
 
 /// Returns the card of the health.
 pub fn card(watch: Watch) -> AnyView {
-    let notice = without_scripts(format!("portico cluster health {}", watch.cluster));
+    let notice = without_scripts([format!("portico cluster health {}", watch.cluster)]);
     view! {
         <div class="mt-4" data-part="health">
             <Card title="Health">
@@ -230,7 +230,7 @@ fn history(history: HealthHistory) -> AnyView {
             <p class="font-semibold">"History of health and nodes"</p>
             {history.gap.map(|gap| view! { <p class="text-muted">{gap}</p> })}
             {is_empty.then(|| view! {
-                <p class="text-muted">"Portico has observed none."</p>
+                <p class="text-muted">"Portico has observed no changes yet."</p>
             })}
             <ol class="notes">{changes}</ol>
         </div>

@@ -11,7 +11,10 @@ mod watch;
 pub use summary::bounds;
 pub use watch::Watch;
 
-use super::{list_crumb, ownership::OrphanedWarning, protection, view_change::use_view_shown};
+use super::{
+    list_crumb, names::remember_name, ownership::OrphanedWarning, protection,
+    view_change::use_view_shown,
+};
 use crate::{
     api::lifecycle::get_cluster_progress,
     components::{ErrorState, PageHead},
@@ -116,6 +119,7 @@ fn Watched(cluster: Uuid, update: ProgressUpdate, progress: ClusterProgress) -> 
     let watch = Watch::new(cluster, &update, progress);
     watch.start();
     use_view_shown(ManagedClustersPage::Cluster(cluster), name.clone());
+    remember_name(cluster, name.clone());
     follow_deletion(watch, &project);
     let crumbs = vec![list_crumb(&project)];
     let status = Memo::new(move |_| {

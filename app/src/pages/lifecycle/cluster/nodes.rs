@@ -73,7 +73,9 @@ fn row(node: NodeVersion) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="cell-name">{node.name}</th>
-            <td class="cell-text" data-label="Version">{version} " " {upgraded}</td>
+            <td class="cell-text" data-label="Version">
+                <span class="flex flex-wrap items-center gap-2">{version} " " {upgraded}</span>
+            </td>
             <td class="cell-text" data-label="Status">
                 <Status tone=Tone::from(node.health) text=node.status />
                 {node.waiting.map(|text| view! { <p class="wrap-anywhere">{text}</p> })}

@@ -93,7 +93,7 @@ fn table(groups: Vec<NodeGroupRow>) -> AnyView {
     }
     let rows = groups.into_iter().map(row).collect_view();
     view! {
-        <TableRegion label="Node groups">
+        <TableRegion label="Node groups" stacked=true>
             <thead>
                 <tr>
                     <th scope="col">"Name"</th>
@@ -119,11 +119,11 @@ fn row(group: NodeGroupRow) -> AnyView {
                     <p class="text-muted font-normal wrap-anywhere">{reason}</p>
                 })}
             </th>
-            <td><Status tone=Tone::from(group.health) text=group.status /></td>
-            <td>{group.role}</td>
-            <td>{group.node_count}</td>
-            <td>{bounds(group.min, group.max)}</td>
-            <td>{group.flavor.unwrap_or_else(|| "–".to_owned())}</td>
+            <td data-label="Status"><Status tone=Tone::from(group.health) text=group.status /></td>
+            <td data-label="Role">{group.role}</td>
+            <td data-label="Nodes">{group.node_count}</td>
+            <td data-label="Bounds">{bounds(group.min, group.max)}</td>
+            <td data-label="Flavor">{group.flavor.unwrap_or_else(|| "–".to_owned())}</td>
         </tr>
     }
     .into_any()

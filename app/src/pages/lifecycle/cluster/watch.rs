@@ -62,6 +62,19 @@ impl Watch {
 
     /// Asks now, unless the page is hidden or waits for an answer already.
     pub fn ask(self) {
+        let version = self
+            .progress
+            .try_with_untracked(|progress| progress.version.clone());
+        self.send(version);
+    }
+
+    /// Does the same as for a page that is opened: Portico reads a state from Magnum that is a few seconds
+    /// old.
+    pub fn ask_anew(self) {
+        self.send(None);
+    }
+
+    fn send(self, version: Option<String>) {
         if document().hidden() {
             return;
         }
@@ -72,9 +85,6 @@ impl Watch {
             return;
         }
         self.timer.cancel();
-        let version = self
-            .progress
-            .try_with_untracked(|progress| progress.version.clone());
         let asked = get_cluster_progress(self.cluster, version);
         leptos::task::spawn_local(async move {
             let answer = asked.await;

@@ -43,7 +43,7 @@ pub fn page(wizard: Wizard) -> AnyView {
                     {whole_number(
                         wizard,
                         Head::new("spec.createTimeout", "Time limit of the creation (minutes)")
-                            .hint("Empty: 60. Some drivers ignore it."),
+                            .hint("Leave empty for 60. Some drivers ignore it."),
                         |form| form.create_timeout,
                         |form, value| form.create_timeout = value,
                     )}
@@ -267,7 +267,7 @@ fn exposure(wizard: Wizard) -> AnyView {
             {input(
                 wizard,
                 Head::new("spec.api.allowedCIDRs", "Networks that may reach the API")
-                    .hint("One on each line in CIDR notation, such as 198.51.100.0/24. Empty: every network."),
+                    .hint("One on each line in CIDR notation, such as 198.51.100.0/24. Leave empty for every network."),
                 Entry::Lines,
                 |form| form.allowed_cidrs.join("\n"),
                 |form, text| form.allowed_cidrs = pairs::lines(text),

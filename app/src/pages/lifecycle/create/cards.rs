@@ -21,7 +21,7 @@ pub fn of_templates(wizard: Wizard) -> AnyView {
         return view! {
             <StateMessage
                 icon=icons::LAYERS
-                title="There is no cluster template"
+                title="No cluster templates"
                 text="A cluster is made from a template, and this cloud has none that you may use. Ask \
                       the operator of the cloud for one."
                 state="empty"

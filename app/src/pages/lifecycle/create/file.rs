@@ -2,8 +2,8 @@
 use super::state::Wizard;
 use crate::{
     api::lifecycle::read_cluster_file,
-    components::InlineError,
-    error::UiError,
+    components::{InlineError, use_toasts},
+    error::{UiError, UiErrorKind},
     ui::{Banner, Button, CopyButton, Tone},
 };
 use leptos::prelude::*;
@@ -16,16 +16,19 @@ pub fn FilePaste(wizard: Wizard, text: String) -> impl IntoView {
     let text = RwSignal::new(text);
     let busy = RwSignal::new(false);
     let answer = RwSignal::new(None::<Result<ClusterFile, UiError>>);
+    let toasts = use_toasts();
     let read = move |_| {
         if busy.get_untracked() {
             return;
         }
         busy.set(true);
+        wizard.reading_on.set(Some(wizard.page.get_untracked()));
         let asked = read_cluster_file(text.get_untracked());
         leptos::task::spawn_local(async move {
             let read = asked.await;
             // another step may be shown by now; the form takes the values unless the page was left
             let _ = busy.try_set(false);
+            let _ = wizard.reading_on.try_set(None);
             let is_left = wizard.is_sent.try_get_untracked() != Some(false);
             if let Ok(ClusterFile {
                 form: Some(form), ..
@@ -36,7 +39,17 @@ pub fn FilePaste(wizard: Wizard, text: String) -> impl IntoView {
                 wizard.replace((**form).clone());
                 return;
             }
-            let _ = answer.try_set(Some(read));
+            // where it was read, there is nothing to show it any more
+            if let Some(Some(read)) = answer.try_set(Some(read))
+                && !is_left
+            {
+                let unread = || {
+                    let message = "The text cannot be read. The form is unchanged.";
+                    let error = UiError::new(UiErrorKind::Invalid, message);
+                    error.next_step("Read it again to see what is wrong.")
+                };
+                toasts.failed(&read.err().unwrap_or_else(unread));
+            }
         });
     };
     let is_locked = wizard.is_sent;

@@ -107,7 +107,7 @@ fn row(wizard: Wizard, at: usize, flavors: &Flavors) -> AnyView {
             {name}
             {whole_number(
                 wizard,
-                Head::new(field("replicas"), "Number of nodes").hint("Empty: 1."),
+                Head::new(field("replicas"), "Number of nodes").hint("Leave empty for 1."),
                 move |form| of(form, at, |group| group.count),
                 move |form, value| write(form, at, |group| group.count = value),
             )}

@@ -12,7 +12,7 @@ pub(super) mod pairs;
 mod problems;
 pub(super) mod quota;
 mod review;
-mod size;
+pub(super) mod size;
 mod state;
 mod steps;
 mod stored;

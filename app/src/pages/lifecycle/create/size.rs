@@ -39,8 +39,8 @@ pub fn page(wizard: Wizard) -> AnyView {
         .clone()
         .or_else(|| defaults.flavor.clone());
     let volume = match defaults.docker_volume_size {
-        Some(size) => format!("Empty: the template's {size} GiB."),
-        None => "Empty: the template's, or no volume of its own.".to_owned(),
+        Some(size) => format!("Leave empty for the template's {size} GiB."),
+        None => "Leave empty for the template's, or no volume of its own.".to_owned(),
     };
     view! {
         <div class="grid-halves">
@@ -130,7 +130,8 @@ pub fn flavor_choices(
         .collect()
 }
 
-fn size_in_words(flavor: &FlavorOption) -> String {
+/// Returns `2 vCPU, 4 GiB, 20 GiB disk`.
+pub fn size_in_words(flavor: &FlavorOption) -> String {
     let memory = crate::format::bytes(flavor.ram_mib.saturating_mul(1_024 * 1_024));
     let disk = match flavor.disk_gib {
         0 => "disk on a volume".to_owned(),

@@ -43,6 +43,9 @@ pub struct Wizard {
     pub unknown: RwSignal<Option<UnknownCreation>>,
     /// Where the form differs from the file that was read into it, as sentences.
     pub file_notices: RwSignal<Vec<String>>,
+    /// The step on which a text is being read that replaces the form; other steps cannot be changed
+    /// meanwhile.
+    pub reading_on: RwSignal<Option<FormPage>>,
     pub attempt: RwSignal<Option<Uuid>>,
     /// Whether the form was sent and the outcome is not known: it cannot be changed.
     pub is_sent: RwSignal<bool>,
@@ -80,6 +83,7 @@ impl Wizard {
             refusal: RwSignal::new(None),
             unknown: RwSignal::new(None),
             file_notices: RwSignal::new(Vec::new()),
+            reading_on: RwSignal::new(None),
             attempt: RwSignal::new(stored.attempt),
             is_sent: RwSignal::new(stored.is_sent),
             busy: RwSignal::new(false),

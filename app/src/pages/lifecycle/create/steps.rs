@@ -69,7 +69,12 @@ pub fn Steps(wizard: Wizard, is_restored: bool) -> impl IntoView {
                 <form novalidate=true on:submit=submit>
                     <fieldset
                         class="min-w-0 form-groups"
-                        disabled=move || wizard.is_sent.get() && !is_review()
+                        disabled=move || {
+                            let reading_on = wizard.reading_on.get();
+                            let is_read_elsewhere =
+                                reading_on.is_some_and(|step| step != wizard.page.get());
+                            is_read_elsewhere || (wizard.is_sent.get() && !is_review())
+                        }
                     >
                         {step}
                     </fieldset>

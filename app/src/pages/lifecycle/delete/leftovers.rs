@@ -25,7 +25,7 @@ pub fn LeftoversPage(cluster: Uuid) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(ManagedClustersPage::Leftovers(cluster), TITLE.to_owned());
-    let notice = without_scripts(format!("openstack coe cluster show {cluster}"));
+    let notice = without_scripts([format!("openstack coe cluster show {cluster}")]);
     view! {
         <PageHead
             title=TITLE

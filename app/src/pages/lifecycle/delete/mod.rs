@@ -26,7 +26,7 @@ pub fn Delete(cluster: Uuid) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(ManagedClustersPage::Delete(cluster), TITLE.to_owned());
-    let notice = without_scripts(format!("portico cluster delete {cluster} --dry-run"));
+    let notice = without_scripts([format!("portico cluster delete {cluster} --dry-run")]);
     view! {
         <PageHead
             title=TITLE

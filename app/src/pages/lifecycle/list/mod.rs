@@ -225,7 +225,7 @@ fn empty(creation: &ActionOffer, project: &str) -> AnyView {
 
 fn table(shown: RwSignal<ManagedClusters>, ids: Memo<Vec<Uuid>>, project: String) -> AnyView {
     view! {
-        <TableRegion label="Clusters">
+        <TableRegion label="Clusters" stacked=true>
             <thead>
                 <tr>
                     <th scope="col">"Name"</th>

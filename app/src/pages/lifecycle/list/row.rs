@@ -55,12 +55,12 @@ pub fn row(id: Uuid, shown: RwSignal<ManagedClusters>, project: &str) -> AnyView
                     <span class="block text-faint mono">{id.to_string()}</span>
                 })}
             </th>
-            <td class="cell-text">{status}</td>
-            <td>{version}</td>
-            <td>{nodes}</td>
-            <td class="cell-text">{template}</td>
-            <td class="cell-text">{access}</td>
-            <td>{age}</td>
+            <td class="cell-text" data-label="Status">{status}</td>
+            <td data-label="Kubernetes">{version}</td>
+            <td data-label="Nodes">{nodes}</td>
+            <td class="cell-text" data-label="Template">{template}</td>
+            <td class="cell-text" data-label="Through Portico">{access}</td>
+            <td data-label="Age">{age}</td>
         </tr>
     }
     .into_any()
@@ -115,7 +115,7 @@ fn access_cell(id: Uuid, name: &str, enrolment: EnrolmentState, project: &str) -
             return view! {
                 <Status tone=Tone::Warn text="Its API server must be configured" />
                 " "
-                <a href=href>"How?"{of(name)}</a>
+                <a href=href>"Show the configuration"{of(name)}</a>
             }
             .into_any();
         }

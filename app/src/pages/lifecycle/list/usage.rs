@@ -17,7 +17,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Returns the card of the usage.
 pub fn card() -> AnyView {
-    let notice = without_scripts("portico cluster quota, portico cluster stats".to_owned());
+    let notice = without_scripts(["quota", "stats"].map(|verb| format!("portico cluster {verb}")));
     view! {
         <div data-part="usage">
             <Card title="Usage of the project">

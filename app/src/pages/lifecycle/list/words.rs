@@ -9,9 +9,9 @@ pub fn quota(quota: Option<&QuotaUse>) -> String {
         Some(QuotaUsage {
             used,
             limit: Some(limit),
-        }) => format!("{used} of {limit} clusters of the quota are used."),
+        }) => format!("Quota of clusters: {used} of {limit} used."),
         Some(QuotaUsage { used, limit: None }) => {
-            format!("{used} clusters are used; there is no limit.")
+            format!("Quota of clusters: {used} used, no limit.")
         }
     }
 }
@@ -41,8 +41,8 @@ mod tests {
                 usage: Some(QuotaUsage { used: 2, limit }),
             }))
         };
-        assert_eq!(of(Some(5)), "2 of 5 clusters of the quota are used.");
-        assert_eq!(of(None), "2 clusters are used; there is no limit.");
+        assert_eq!(of(Some(5)), "Quota of clusters: 2 of 5 used.");
+        assert_eq!(of(None), "Quota of clusters: 2 used, no limit.");
         assert_eq!(quota(None), "The quota of clusters is not known.");
     }
 }

@@ -5,7 +5,7 @@ use super::{
     state::{Groups, Stage},
 };
 use crate::{
-    pages::lifecycle::focus::focus_table,
+    pages::lifecycle::{create::size::size_in_words, focus::focus_table},
     ui::{Button, ButtonKind, Card, Icon, icons},
 };
 use leptos::prelude::*;
@@ -279,13 +279,13 @@ fn bounds(groups: Groups) -> AnyView {
     view! {
         {field(
             groups,
-            Field::digits("min", "Minimum nodes").hint("Empty: as it is, or none."),
+            Field::digits("min", "Minimum nodes").hint("Leave empty to keep it, or for no bound."),
             |texts| &texts.min,
             |texts| &mut texts.min,
         )}
         {field(
             groups,
-            Field::digits("max", "Maximum nodes").hint("Empty: as it is, or none."),
+            Field::digits("max", "Maximum nodes").hint("Leave empty to keep it, or for no bound."),
             |texts| &texts.max,
             |texts| &mut texts.max,
         )}
@@ -319,7 +319,7 @@ fn flavor(groups: Groups, context: &GroupContext) -> AnyView {
     if context.flavors.is_empty() {
         return field(
             groups,
-            Field::text("flavor", "Flavor").hint("Empty: the cluster's."),
+            Field::text("flavor", "Flavor").hint("Leave empty for the flavor of the cluster."),
             |texts| &texts.flavor,
             |texts| &mut texts.flavor,
         );
@@ -329,10 +329,7 @@ fn flavor(groups: Groups, context: &GroupContext) -> AnyView {
         None => "The cluster's".to_owned(),
     };
     let options = context.flavors.iter().cloned().map(|flavor| {
-        let text = format!(
-            "{} ({} vCPU, {} MiB)",
-            flavor.name, flavor.vcpus, flavor.ram_mib
-        );
+        let text = format!("{}: {}", flavor.name, size_in_words(&flavor));
         view! { <option value=flavor.name>{text}</option> }
     });
     let options = options.collect_view();
@@ -340,7 +337,7 @@ fn flavor(groups: Groups, context: &GroupContext) -> AnyView {
         <div class="field">
             <label for="group-flavor">"Flavor"</label>
             <select
-                class="input"
+                class="select"
                 id="group-flavor"
                 prop:value=move || groups.texts.with(|texts| texts.flavor.clone())
                 on:change=move |event| {

@@ -12,15 +12,19 @@ use super::{cluster_crumb, list_crumb, settle, view_change::use_view_shown, with
 use crate::{
     components::{ErrorState, NeedsScripts, PageHead},
     context::use_session,
+    hooks::use_poll,
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, SkeletonTable, Tone, icons},
 };
 use leptos::{children::ViewFn, prelude::*};
 use state::Groups;
+use std::time::Duration;
 use uuid::Uuid;
 use waiting::Waiting;
 
 const TITLE: &str = "Node groups";
+/// How often the groups are read while the page is visible.
+const INTERVAL: Duration = Duration::from_secs(15);
 
 #[component]
 pub fn NodeGroupsPage(cluster: Uuid) -> impl IntoView {
@@ -29,7 +33,7 @@ pub fn NodeGroupsPage(cluster: Uuid) -> impl IntoView {
     use_view_shown(ManagedClustersPage::NodeGroups(cluster), TITLE.to_owned());
     let nodes = ManagedClustersPage::Nodes(cluster).address(&project);
     let actions = view! { <a class="btn" href=nodes>"Nodes"</a> }.into_any();
-    let notice = without_scripts(format!("portico cluster nodegroup list {cluster}"));
+    let notice = without_scripts([format!("portico cluster nodegroup list {cluster}")]);
     view! {
         <PageHead
             title=TITLE
@@ -51,7 +55,12 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     groups.read();
     let queue = Waiting::new(cluster, groups);
     queue.start();
-    let retry = Callback::new(move |()| groups.read());
+    use_poll(INTERVAL, move || groups.read_again());
+    let retry = Callback::new(move |()| {
+        groups.failure.set(None);
+        groups.read();
+    });
+    let has_groups = Memo::new(move |_| groups.shown.with(Option::is_some));
     let is_first_read = Memo::new(move |_| {
         groups.shown.with(Option::is_none) && groups.failure.with(Option::is_none)
     });
@@ -75,8 +84,12 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
     });
     view! {
         {move || is_first_read.get().then(|| view! { <SkeletonTable /> })}
-        {move || groups.failure.get().map(|error| view! {
-            <div class="card mt-4"><ErrorState error retry /></div>
+        {move || groups.failure.get().map(|error| {
+            if has_groups.get() {
+                outdated(error.message)
+            } else {
+                view! { <div class="card mt-4"><ErrorState error retry /></div> }.into_any()
+            }
         })}
         {move || notes.get().into_iter().map(|text| view! {
             <div class="mb-4"><Banner tone=Tone::Warn>{text}</Banner></div>
@@ -87,6 +100,16 @@ fn Workspace(cluster: Uuid) -> impl IntoView {
         {move || groups.draft.get().map(|draft| form::card(groups, draft))}
         {waiting::offer(queue)}
         {review::progress(groups, cluster, &project)}
+    }
+    .into_any()
+}
+
+/// Returns the note above groups that could not be read again.
+fn outdated(reason: String) -> AnyView {
+    view! {
+        <div class="mb-4" data-part="outdated">
+            <Banner tone=Tone::Warn>"The node groups could not refresh; retrying. "{reason}</Banner>
+        </div>
     }
     .into_any()
 }

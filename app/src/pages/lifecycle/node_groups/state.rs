@@ -52,6 +52,9 @@ pub struct Groups {
     pub is_sending: RwSignal<bool>,
     pub outcome: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
     pub stage: RwSignal<Stage>,
+    is_reading: StoredValue<bool>,
+    /// The number of the last read: answers to earlier ones are older.
+    reads: StoredValue<u32>,
     /// The number of the last review: answers to earlier ones are of other texts.
     reviews: StoredValue<u32>,
     timer: Timer,
@@ -72,6 +75,8 @@ impl Groups {
             is_sending: RwSignal::new(false),
             outcome: RwSignal::new(None),
             stage: RwSignal::new(Stage::Typing),
+            is_reading: StoredValue::new(false),
+            reads: StoredValue::new(0),
             reviews: StoredValue::new(0),
             timer: Timer::new(),
         }
@@ -79,18 +84,44 @@ impl Groups {
 
     /// Reads the groups.
     pub fn read(self) {
+        let number = self.reads.try_update_value(|reads| {
+            *reads += 1;
+            *reads
+        });
+        self.is_reading.try_set_value(true);
         let asked = get_node_groups(self.cluster);
         leptos::task::spawn_local(async move {
-            match asked.await {
+            let answer = asked.await;
+            // a later read has a later state, or the page was left
+            if self.reads.try_with_value(|reads| *reads) != number {
+                return;
+            }
+            self.is_reading.try_set_value(false);
+            match answer {
                 Ok(groups) => {
                     let _ = self.failure.try_set(None);
                     let _ = self.shown.try_set(Some(groups));
                 }
                 Err(error) => {
-                    let _ = self.failure.try_set(Some(error));
+                    // one that is shown is not announced again with each read
+                    let is_shown = self.failure.try_with_untracked(|shown| {
+                        shown
+                            .as_ref()
+                            .is_some_and(|shown| shown.message == error.message)
+                    });
+                    if is_shown == Some(false) {
+                        let _ = self.failure.try_set(Some(error));
+                    }
                 }
             }
         });
+    }
+
+    /// Reads the groups, unless they are being read.
+    pub fn read_again(self) {
+        if self.is_reading.try_get_value() == Some(false) {
+            self.read();
+        }
     }
 
     /// Opens the form of a change.

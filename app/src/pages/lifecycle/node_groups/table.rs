@@ -1,6 +1,6 @@
 //! The table of node groups, with what the viewer may do with each.
 use super::{draft::Kind, state::Groups};
-use crate::ui::{Button, ButtonKind, Card, Status, TableRegion, Tone, Why};
+use crate::ui::{Button, ButtonKind, Card, StateMessage, Status, TableRegion, Tone, Why, icons};
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::NodeGroupDetail;
 
@@ -17,6 +17,9 @@ pub fn card(groups: Groups) -> AnyView {
     });
     view! {
         {move || rows.get().map(|rows| {
+            if rows.is_empty() {
+                return none();
+            }
             let rows = rows.into_iter().map(|group| row(groups, group)).collect_view();
             view! {
                 <Card title="Node groups" flush=true>
@@ -36,6 +39,7 @@ pub fn card(groups: Groups) -> AnyView {
                     </TableRegion>
                 </Card>
             }
+            .into_any()
         })}
         {move || creation.get().map(|refusal| view! {
             <p class="mt-4">{action(
@@ -46,6 +50,20 @@ pub fn card(groups: Groups) -> AnyView {
                 move || groups.open(Kind::Create),
             )}</p>
         })}
+    }
+    .into_any()
+}
+
+fn none() -> AnyView {
+    view! {
+        <div class="card">
+            <StateMessage
+                icon=icons::SERVER
+                title="No node groups are known"
+                text="Magnum has not listed them yet, or this version of Magnum has none."
+                state="empty"
+            />
+        </div>
     }
     .into_any()
 }

@@ -5,7 +5,7 @@ use crate::{
     components::InlineError,
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::change,
+    pages::lifecycle::{change, focus::focus_table},
     ui::{Banner, Button, ButtonKind, Card, DescriptionList, Status, Tone, icons},
 };
 use leptos::prelude::*;
@@ -163,6 +163,7 @@ impl Waiting {
                 self.sent.set_value(None);
                 self.answer.set(None);
                 self.groups.close();
+                focus_table();
             } else {
                 self.answer.set(Some(answer));
             }

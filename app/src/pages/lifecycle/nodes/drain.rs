@@ -160,7 +160,7 @@ fn content(
                             on_click=move |_| state.stop_drain(of_uncordon.clone(), true)
                         />
                         <Button
-                            label="Stop"
+                            label="Stop and keep cordoned"
                             kind=ButtonKind::Plain
                             busy=state.is_sending
                             on_click=move |_| state.stop_drain(of_stop.clone(), false)

@@ -33,7 +33,7 @@ pub fn NodesPage(cluster: Uuid) -> impl IntoView {
     use_view_shown(ManagedClustersPage::Nodes(cluster), TITLE.to_owned());
     let groups = ManagedClustersPage::NodeGroups(cluster).address(&project);
     let actions = view! { <a class="btn" href=groups>"Node groups"</a> }.into_any();
-    let notice = without_scripts(format!("portico cluster nodes list {cluster}"));
+    let notice = without_scripts([format!("portico cluster nodes list {cluster}")]);
     view! {
         <PageHead
             title=TITLE

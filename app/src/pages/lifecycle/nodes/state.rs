@@ -1,26 +1,26 @@
 //! The state of the page: the nodes, the filter, and the node that is to be removed or replaced, with the
 //! review.
+mod draining;
+
 use super::chosen::{Chosen, Verb};
 use crate::{
     api::cluster_nodes::{
-        add_replacing_node, begin_node_drain, continue_node_drain, get_cluster_nodes, remove_node,
-        replace_node, replace_node_in_place, review_node_removal, review_node_replacement,
-        stop_node_drain, stop_node_replacement,
+        add_replacing_node, get_cluster_nodes, remove_node, replace_node, replace_node_in_place,
+        review_node_removal, review_node_replacement, stop_node_replacement,
     },
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::{focus::focus_part, nodes::loss::loss_of, pods::accepts},
+    pages::lifecycle::{
+        focus::{focus_part, focus_table},
+        pods::accepts,
+    },
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
     DrainOptions,
     lifecycle::{ChangeOutcome, ClusterNodes, NodeDrainStage, NodeGroupReview, NodeRemoval},
 };
-use std::time::Duration;
 use uuid::Uuid;
-
-/// Pause between two requests for evictions.
-const DRAIN_INTERVAL: Duration = Duration::from_secs(3);
 
 /// `Copy`.
 #[derive(Clone, Copy)]
@@ -260,120 +260,8 @@ impl NodesState {
             let _ = self.outcome.try_set(Some(answer));
             if is_accepted {
                 self.close();
+                focus_table();
             }
-            self.read();
-        });
-    }
-
-    /// Returns what the user accepts to lose with the node on a server. Tracks.
-    pub fn accepted_loss(self, server: &str) -> DrainOptions {
-        self.drain_options
-            .with(|accepted| loss_of(accepted, server))
-    }
-
-    /// Changes what the user accepts to lose with the node on a server.
-    pub fn accept_loss(self, server: &str, change: impl FnOnce(&mut DrainOptions)) {
-        let mut options = untrack(|| self.accepted_loss(server));
-        change(&mut options);
-        self.drain_options.set((server.to_owned(), options));
-    }
-
-    /// Begins the drain of a node, and continues it while the page is open. No loss is accepted yet.
-    pub fn begin_drain(self, server: String) {
-        if self.is_sending.get_untracked() {
-            return;
-        }
-        self.drain_options
-            .set((server.clone(), DrainOptions::default()));
-        self.send_drain(server);
-    }
-
-    /// Begins a drain with what the user accepts to lose.
-    fn send_drain(self, server: String) {
-        if self.is_sending.get_untracked() {
-            return;
-        }
-        self.is_sending.set(true);
-        self.drain_failure.set(None);
-        let options = untrack(|| self.accepted_loss(&server));
-        let reason = self.reason.get_untracked();
-        let asked = begin_node_drain(self.cluster, server.clone(), options, reason);
-        leptos::task::spawn_local(async move {
-            let answer = asked.await;
-            let is_begun = answer.is_ok();
-            let _ = self.is_sending.try_set(false);
-            let _ = self.drain_failure.try_set(answer.err());
-            if is_begun {
-                self.close();
-                self.continue_drain(server);
-            }
-            self.read();
-        });
-    }
-
-    /// Continues a drain that was begun; one that waits for the user or is over is begun again.
-    pub fn resume_drain(self, stage: NodeDrainStage, server: String) {
-        if stage == NodeDrainStage::Draining {
-            self.drain_failure.set(None);
-            self.continue_drain(server);
-        } else {
-            self.send_drain(server);
-        }
-    }
-
-    /// Requests further evictions from the node on a server after a pause, as long as pods leave.
-    fn continue_drain(self, server: String) {
-        let _ = self.is_draining.try_set(true);
-        self.timer.start(DRAIN_INTERVAL, move || {
-            let Some(accepted) = self.drain_options.try_get_untracked() else {
-                return;
-            };
-            let options = loss_of(&accepted, &server);
-            let asked = continue_node_drain(self.cluster, server.clone(), options);
-            leptos::task::spawn_local(async move {
-                let answer = asked.await;
-                // it was stopped meanwhile, or the page was left
-                if self.is_draining.try_get_untracked() != Some(true) {
-                    return;
-                }
-                match answer {
-                    Ok(drain) => {
-                        let goes_on = drain.stage == NodeDrainStage::Draining;
-                        let _ = self.shown.try_update(|shown| {
-                            if let Some(shown) = shown {
-                                shown.drain = Some(drain);
-                            }
-                        });
-                        if goes_on {
-                            self.continue_drain(server);
-                        } else {
-                            let _ = self.is_draining.try_set(false);
-                        }
-                    }
-                    Err(error) => {
-                        let _ = self.is_draining.try_set(false);
-                        let _ = self.drain_failure.try_set(Some(error));
-                        self.read();
-                    }
-                }
-            });
-        });
-    }
-
-    /// Stops the drain that was begun.
-    pub fn stop_drain(self, server: String, uncordon: bool) {
-        if self.is_sending.get_untracked() {
-            return;
-        }
-        self.timer.cancel();
-        self.is_draining.set(false);
-        self.is_sending.set(true);
-        self.drain_failure.set(None);
-        let asked = stop_node_drain(self.cluster, server, uncordon);
-        leptos::task::spawn_local(async move {
-            let answer = asked.await;
-            let _ = self.is_sending.try_set(false);
-            let _ = self.drain_failure.try_set(answer.err());
             self.read();
         });
     }

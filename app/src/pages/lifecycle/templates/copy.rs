@@ -66,7 +66,7 @@ pub fn card(
     };
     view! {
         <div class="mt-4" data-part="copy">
-            <Card title="Create a template from it">
+            <Card title="Copy this template">
                 <div class="grid grid-cols-1 gap-3">
                     <p class="text-muted">
                         "The copy belongs to this project and is private. It has everything else of this \
@@ -123,7 +123,7 @@ fn form(draft: Draft, choices: TemplateChoices) -> AnyView {
             {field(
                 draft,
                 Field::new("keypair", "Key pair")
-                    .hint("Empty: users choose one for each cluster.")
+                    .hint("Leave empty to have users choose one for each cluster.")
                     .choices(known(choices.keypairs)),
                 |values| &values.keypair,
                 |values| &mut values.keypair,
@@ -137,7 +137,7 @@ fn form(draft: Draft, choices: TemplateChoices) -> AnyView {
             {field(
                 draft,
                 Field::new("network", "Network of the nodes")
-                    .hint("Empty: the driver makes one for each cluster.")
+                    .hint("Leave empty to have the driver make one for each cluster.")
                     .choices(networks),
                 |values| &values.network,
                 |values| &mut values.network,

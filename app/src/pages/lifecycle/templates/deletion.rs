@@ -33,7 +33,7 @@ pub fn card(template: &TemplateRow, refusal: Option<String>) -> AnyView {
     };
     view! {
         <div class="mt-4" data-part="deletion">
-            <Card title="Delete it">
+            <Card title="Delete this template">
                 <div class="grid grid-cols-1 gap-3">{content}</div>
             </Card>
         </div>

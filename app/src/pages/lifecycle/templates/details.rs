@@ -59,10 +59,13 @@ fn content(page: TemplateDetails, project: &str, reload: Callback<()>) -> AnyVie
         refusals,
         gaps,
     } = page;
-    let notice = without_scripts(format!(
-        "portico cluster template create NAME --from {0}, portico cluster template delete {0}",
-        template.id
-    ));
+    let notice = without_scripts([
+        format!(
+            "portico cluster template create NAME --from {}",
+            template.id
+        ),
+        format!("portico cluster template delete {}", template.id),
+    ]);
     let summary = summary(&template, &values, fixed, project);
     let forms = move || {
         view! {
@@ -161,7 +164,7 @@ fn users(used_by: &[Named], project: &str) -> AnyView {
 
 fn label_table(labels: Vec<TemplateLabel>) -> AnyView {
     let content = if labels.is_empty() {
-        view! { <p class="card-body text-muted">"It has no labels."</p> }.into_any()
+        view! { <p class="card-body text-muted">"This template has no labels."</p> }.into_any()
     } else {
         let rows = labels.into_iter().map(label_row).collect_view();
         view! {

@@ -56,7 +56,7 @@ fn content(page: ClusterTemplates, project: &str) -> AnyView {
         view! {
             <StateMessage
                 icon=icons::LAYERS
-                title="There is no cluster template"
+                title="No cluster templates"
                 text="A cluster is made from a template, and this cloud has none that you may use. Ask the \
                       operator of the cloud for one."
                 state="empty"
@@ -86,7 +86,7 @@ fn table(templates: Vec<TemplateRow>, project: &str) -> AnyView {
         })
         .collect_view();
     view! {
-        <TableRegion label="Cluster templates">
+        <TableRegion label="Cluster templates" stacked=true>
             <thead>
                 <tr>
                     <th scope="col">"Name"</th>
@@ -114,16 +114,16 @@ fn row(template: TemplateRow, is_twice: bool, project: &str) -> AnyView {
                 <a href=href>{template.name}</a>
                 {is_twice.then(|| view! { <span class="block text-faint mono">{id}</span> })}
             </th>
-            <td class="cell-text">{version(template.version)}</td>
-            <td class="cell-text">
+            <td class="cell-text" data-label="Kubernetes">{version(template.version)}</td>
+            <td class="cell-text" data-label="Driver">
                 {template.driver}
                 {template.refusal.map(|text| view! {
                     <span class="block"><Status tone=Tone::Bad text /></span>
                 })}
             </td>
-            <td class="cell-text">{flavors}</td>
-            <td class="cell-text">{visibility}</td>
-            <td class="cell-text">{users(template.used_by)}</td>
+            <td class="cell-text" data-label="Flavors">{flavors}</td>
+            <td class="cell-text" data-label="Visibility">{visibility}</td>
+            <td class="cell-text" data-label="Used by">{users(template.used_by)}</td>
         </tr>
     }
     .into_any()

@@ -26,7 +26,7 @@ pub fn Upgrade(cluster: Uuid) -> impl IntoView {
     let project = use_session().project.get_untracked();
     let crumbs = vec![list_crumb(&project), cluster_crumb(&project, cluster)];
     use_view_shown(ManagedClustersPage::Upgrade(cluster), TITLE.to_owned());
-    let notice = without_scripts(format!("portico cluster upgrade {cluster}"));
+    let notice = without_scripts([format!("portico cluster upgrade {cluster}")]);
     view! {
         <PageHead
             title=TITLE

@@ -33,7 +33,7 @@ fn labels(labels: Vec<LabelDifference>, rule: String) -> AnyView {
         <div class="mt-4" data-part="labels">
             <Card title="Labels that differ">
                 <p>{rule}</p>
-                <TableRegion label="Labels that differ">
+                <TableRegion label="Labels that differ" stacked=true>
                     <thead>
                         <tr>
                             <th scope="col">"Label"</th>
@@ -59,9 +59,9 @@ fn label(label: LabelDifference) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="cell-name"><code>{label.key}</code></th>
-            <td class="cell-text">{present}</td>
-            <td class="cell-text">{label.target}</td>
-            <td><Status tone text=effect /></td>
+            <td class="cell-text" data-label="Cluster">{present}</td>
+            <td class="cell-text" data-label="Template">{label.target}</td>
+            <td data-label="Effect"><Status tone text=effect /></td>
         </tr>
     }
     .into_any()

@@ -13,6 +13,9 @@ use uuid::Uuid;
 
 /// Pause before the next request while Portico does not answer the first one.
 const RETRY_INTERVAL: Duration = Duration::from_secs(10);
+/// Age from which Portico reads the state of a cluster from Magnum again for a page that is opened. A page
+/// that is opened earlier begins with the state from before.
+const MAX_AGE_OPENED: Duration = Duration::from_secs(3);
 
 /// The running change, which is followed to its end. Nothing while none has run since the page was opened.
 #[component]
@@ -63,9 +66,46 @@ fn Followed(
         }
         is_running
     });
+    look_again(form, watch, is_running);
     // its end stays on the page
     let has_run = Memo::new(move |before: Option<&bool>| {
         before.copied().unwrap_or_default() || is_running.get()
     });
     view! { {move || has_run.get().then(|| operation(watch))} }.into_any()
+}
+
+/// Asks for the progress again once the state that the page began with is too old for a page that is opened,
+/// and as long as the options, which are read from Magnum itself, name a change that the progress lacks.
+fn look_again(form: UpgradeForm, watch: Watch, is_running: Memo<bool>) {
+    let busy = Memo::new(move |_| {
+        form.options.with(|options| {
+            let options = options.as_ref().filter(|options| options.is_busy);
+            // another read of the same state is due for another look
+            options.map(|options| options.read_at)
+        })
+    });
+    let timer = Timer::new();
+    Effect::new(move |before: Option<()>| {
+        let (is_running, is_busy) = (is_running.get(), busy.get().is_some());
+        if is_running {
+            timer.cancel();
+        } else if is_busy {
+            expect_change(form, watch, timer);
+        } else if before.is_none() {
+            timer.start(MAX_AGE_OPENED, move || watch.ask_anew());
+        }
+    });
+}
+
+/// Looks whether the progress has a change that the options name, once the page is visible.
+fn expect_change(form: UpgradeForm, watch: Watch, timer: Timer) {
+    timer.start(MAX_AGE_OPENED, move || {
+        if document().hidden() {
+            expect_change(form, watch, timer);
+            return;
+        }
+        watch.ask_anew();
+        // the change may have ended meanwhile
+        form.read();
+    });
 }

@@ -127,10 +127,15 @@ impl UpgradeForm {
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);
-            let _ = self.is_sending.try_set(false);
+            let is_unknown = matches!(answer, Ok(ChangeOutcome::Unknown { .. }));
+            // the user may have left the page meanwhile
+            let is_open = self.is_sending.try_set(false).is_none();
             let _ = self.outcome.try_set(Some(answer));
             if is_accepted {
                 accepted.try_run(());
+            } else if is_unknown && is_open {
+                // the upgrade may be running
+                self.read();
             }
         });
     }

@@ -74,7 +74,7 @@ fn table(targets: Vec<UpgradeTarget>) -> AnyView {
     }
     let rows = targets.into_iter().map(row).collect_view();
     view! {
-        <TableRegion label="Templates">
+        <TableRegion label="Templates" stacked=true>
             <thead>
                 <tr>
                     <th scope="col">"Template"</th>
@@ -100,8 +100,8 @@ fn row(target: UpgradeTarget) -> AnyView {
     view! {
         <tr>
             <th scope="row" class="cell-name">{target.name}</th>
-            <td>{target.version.unwrap_or_else(|| "–".to_owned())}</td>
-            <td class="cell-text">{offer}</td>
+            <td data-label="Version">{target.version.unwrap_or_else(|| "–".to_owned())}</td>
+            <td class="cell-text" data-label="Upgrade">{offer}</td>
         </tr>
     }
     .into_any()
@@ -156,7 +156,7 @@ pub fn choice(form: UpgradeForm) -> AnyView {
                     label="Nodes replaced at once"
                     value=form.batch
                     kind="number"
-                    hint="Empty: one node after another."
+                    hint="Leave empty for one node after another."
                     error=Signal::derive(move || form.batch_problem())
                 />
             </div>
@@ -218,6 +218,7 @@ mod tests {
             name: name.to_owned(),
         };
         let found = choices(&UpgradeOptions {
+            is_busy: false,
             needs_settling: false,
             cluster: named("c", "shop"),
             version: None,

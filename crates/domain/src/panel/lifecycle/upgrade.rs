@@ -24,6 +24,8 @@ pub struct UpgradeOptions {
     pub has_batch_size: bool,
     /// Whether the viewer may upgrade the cluster: the policy, the driver, and the state.
     pub upgrade: ActionOffer,
+    /// Whether Magnum works on the cluster.
+    pub is_busy: bool,
     /// Whether the last change has failed, so that the cluster has to be settled first.
     pub needs_settling: bool,
     /// The upgrade to the chosen template; `None`: none is chosen, or it is not among the targets.

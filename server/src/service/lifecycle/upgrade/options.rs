@@ -87,6 +87,7 @@ pub async fn read(
         groups: examined.single_groups(),
         has_batch_size: examined.has_batch_size(),
         upgrade: managed::offer(ClusterAction::Upgrade, refused),
+        is_busy: words::is_busy(&present.status),
         needs_settling: settling::is_needed(&present.status),
         review: review.map(Box::new),
         gaps: examined.gaps,

@@ -93,6 +93,16 @@ async fn case_34_what_is_offered_comes_first_and_a_skipped_version_has_its_reaso
 }
 
 #[tokio::test]
+async fn a_running_change_is_named_and_no_upgrade_is_offered_beside_it() {
+    for (status, is_busy) in [("UPDATE_IN_PROGRESS", true), ("UPDATE_COMPLETE", false)] {
+        let magnum = magnum(status).await;
+        let found = options(&magnum, &ada(&magnum), None).await;
+        assert_eq!(found.is_busy, is_busy, "{status}");
+        assert_eq!(found.upgrade.is_offered(), !is_busy, "{status}");
+    }
+}
+
+#[tokio::test]
 async fn the_review_has_the_checks_and_the_labels_that_the_driver_takes_over() {
     let magnum = magnum("CREATE_COMPLETE").await;
     let found = options(&magnum, &ada(&magnum), Some(NEXT)).await;
