@@ -116,8 +116,8 @@ async fn finish(
         let cloud = &connection.cloud;
         console.say(match connection.is_through_gateway() {
             true => format!(
-                "To use it with kubectl, enrol it with `portico cluster import {uuid}`, or on its page in the \
-                 panel:\n  {page}\nThen run `portico kubeconfig --gateway {cloud} --cluster {uuid}`."
+                "To use it with kubectl, run `portico cluster import {uuid}`, or open its page in the panel, \
+                 which enrols it:\n  {page}\nThen run `portico kubeconfig --gateway {cloud} --cluster {uuid}`."
             ),
             false => format!(
                 "To use it with kubectl, enrol it on its page in the panel:\n  {page}\nThen run `portico login \

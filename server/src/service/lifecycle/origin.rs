@@ -7,13 +7,13 @@ use std::collections::HashSet;
 use uuid::Uuid;
 
 /// For how long an attempt is certainly stored: the store keeps it for a week. Without one, a younger
-/// cluster with the label of an attempt was made by `portico cluster create`, which talks to Magnum itself.
+/// cluster with the label of an attempt was made by a `portico cluster create` that talked to Magnum itself.
 const ATTEMPTS_KNOWN: SignedDuration = SignedDuration::from_hours(24 * 6);
 
 /// Who made a cluster, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// An attempt of the panel made it.
+    /// An attempt of the panel made it, or the command line with a session of Portico.
     Portico,
     /// Another client of Magnum made it.
     Outside,

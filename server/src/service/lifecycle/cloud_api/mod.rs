@@ -1,6 +1,7 @@
 //! The cloud's services for the command line (ADR 0026): calls are passed on with the caller's own Keystone
 //! token, and changes of clusters are in their journals.
 mod check;
+mod creation;
 mod enrolment;
 mod pass_on;
 mod protected;

@@ -1,6 +1,7 @@
 //! Passes calls on, and records changes.
 use super::{
     check::{Changing, Checked, CloudRequest, NotPermitted, Subject, check},
+    creation::store_creation,
     protected, rights,
 };
 use crate::{
@@ -120,6 +121,8 @@ pub async fn pass_on(
     {
         // the journal needs the UUID
         record(services, caller, entry(cluster), outcome, None).await;
+        let (store, now) = (access.attempts.store(), services.clock.now());
+        store_creation(store, &viewer, cluster, &change, now).await;
     }
     audit::record(
         caller,
