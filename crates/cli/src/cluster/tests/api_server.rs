@@ -154,7 +154,14 @@ fn answer(
         {
             status(403, "it is forbidden in the cluster")
         }
-        ("GET", ["namespaces", namespace, kind]) => match &state.only_in {
+        (
+            "GET",
+            [
+                "namespaces",
+                namespace,
+                kind @ ("services" | "persistentvolumeclaims"),
+            ],
+        ) => match &state.only_in {
             Some(only) if !only.iter().any(|one| one == namespace) => {
                 status(403, "it is forbidden")
             }
