@@ -6,6 +6,7 @@ pub mod authorities;
 pub mod certificate;
 pub mod clients;
 pub mod conductor;
+pub mod contents;
 pub mod drivers;
 pub mod explanation;
 pub mod health;

@@ -94,7 +94,10 @@ pub fn budget(answer: &Value) -> String {
 ///
 /// # Errors
 /// Why it is not drained, as a sentence.
-pub fn ensure_drained(node: &Value, pods: &[Value]) -> Result<(), String> {
+pub fn ensure_drained<'a>(
+    node: &Value,
+    pods: impl IntoIterator<Item = &'a Value>,
+) -> Result<(), String> {
     let name = node["metadata"]["name"].as_str().unwrap_or_default();
     if node["spec"]["unschedulable"] != true {
         return Err(format!(
@@ -102,7 +105,7 @@ pub fn ensure_drained(node: &Value, pods: &[Value]) -> Result<(), String> {
         ));
     }
     let remaining = pods
-        .iter()
+        .into_iter()
         .filter(|pod| !matches!(fate(pod, DrainOptions::default()), Fate::Stays(_)));
     let mut names: Vec<_> = remaining.map(name_of).collect();
     names.sort();

@@ -1,13 +1,15 @@
-//! What Portico reads of Nova's API (`compute`), version 2.1: limits, flavors, key pairs,
+//! What Portico uses of Nova's API (`compute`), version 2.1: limits, flavors, key pairs,
 //! availability zones and servers.
 use crate::lenient;
 use crate::open_enum::open_enum;
 use crate::rest::{
-    AvailabilityZone, Call, Candidate, Error, Listing, PAGE_SIZE, QuotaUsage, RestClient,
+    Answer, AvailabilityZone, Call, Candidate, Error, Listing, PAGE_SIZE, QuotaUsage, RestClient,
     ScopedToken, Service,
 };
 use jiff::Timestamp;
+use reqwest::{Method, StatusCode};
 use serde::Deserialize;
+use serde_json::json;
 use std::collections::BTreeMap;
 
 /// A client of Nova; cheap to clone, holds no token.
@@ -197,6 +199,22 @@ impl Client {
         let call = Call::get("key_pairs", "os-keypairs");
         let answer: KeyPairsAnswer = self.rest.read(Service::Nova, token, call).await?;
         Ok(answer.keypairs.into_iter().map(|one| one.keypair).collect())
+    }
+
+    /// Makes a key pair of the token's user from a public key.
+    ///
+    /// # Errors
+    /// `Conflict` if there is one of this name; `Invalid` for a key that Nova refuses.
+    pub async fn create_key_pair(
+        &self,
+        token: &ScopedToken,
+        name: &str,
+        public_key: &str,
+    ) -> Result<(), Error> {
+        let body = json!({"keypair": {"name": name, "public_key": public_key}});
+        let call = Call::new("create_key_pair", Method::POST, "os-keypairs").with_body(body);
+        let understand = |answer: &Answer| answer.expect(&[StatusCode::OK, StatusCode::CREATED]);
+        self.rest.run(Service::Nova, token, call, understand).await
     }
 
     /// Returns the zones in which servers can be.

@@ -196,3 +196,45 @@ async fn nothing_is_deleted_in_a_cluster_that_the_user_may_not_delete() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn with_rights_in_single_namespaces_what_is_left_is_accepted_and_recorded() {
+    Tenant::run(|tenant| async move {
+        let name = tenant.name("partial");
+        let (made, mut panel) = enrolled(&tenant, &name).await;
+        let person = signed_in(&tenant, &mut panel).await;
+        let uuid = made.uuid.to_string();
+        let words = ["delete", &uuid, "--yes", "--delete-lbs"];
+        // a developer is bound in the namespaces some seconds after the enrolment, and not in those of the system
+        let deadline = Instant::now() + PATIENCE;
+        let refused = loop {
+            let ran = cluster(&person, &words).await;
+            assert_ne!(ran.code, 0, "{}", ran.err);
+            if ran.err.contains("this has to be accepted first") {
+                break ran;
+            }
+            assert!(Instant::now() < deadline, "{}", ran.err);
+            sleep(PAUSE).await;
+        };
+        assert_eq!(refused.code, 2, "{}", refused.err);
+        for part in ["you can list: default", "--accept-partial"] {
+            assert!(refused.err.contains(part), "{part}: {}", refused.err);
+        }
+        let found = tenant.named(&name).await.remove(0);
+        assert_eq!(found.status, Status::CreateComplete);
+
+        let more = ["--accept-partial", "--wait", "--timeout", "60s"];
+        let words: Vec<_> = words.into_iter().chain(more).collect();
+        let ran = cluster(&person, &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let accepted = "accepted: Services of other namespaces may be left";
+        let words = ["events", &uuid, "--source", "request", "-o", "json"];
+        let events = cluster(&person, &words).await;
+        let is_deletion = |line: &str| line.contains("delete_cluster") && line.contains(accepted);
+        assert!(events.out.lines().any(is_deletion), "{}", events.out);
+        let activity = panel.activity().await;
+        assert!(activity.contains(accepted), "{activity}");
+        assert!(panel.remove_record(made.uuid).await);
+    })
+    .await;
+}

@@ -382,6 +382,11 @@ async fn clusters_are_enrolled_by_the_command_line_as_by_the_button() {
         let ran = cluster(&person, &words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
         let made = tenant.named(&name).await.remove(0);
+        let ran = cluster(&person, &["import", "--all", "--dry-run"]).await;
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(ran.out.contains("would be enrolled"), "{}", ran.out);
+        let events = cluster(&person, &["events", &name, "-o", "json"]).await;
+        assert!(!events.out.contains("\"enrol\""), "{}", events.out);
         let ran = cluster(
             &person,
             &["import", "--all", "--reason", "CHG-16", "-o", "json"],

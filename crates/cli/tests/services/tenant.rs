@@ -215,6 +215,12 @@ impl Tenant {
             .await
     }
 
+    /// Waits until an operation runs on a cluster.
+    pub async fn busy(&self, uuid: Uuid) -> Cluster {
+        self.until(uuid, |cluster| cluster.status.is_in_progress())
+            .await
+    }
+
     /// Reads a cluster until a condition holds. Its record can be missing or incomplete at first.
     async fn until(&self, uuid: Uuid, condition: impl Fn(&Cluster) -> bool) -> Cluster {
         let deadline = Instant::now() + PATIENCE;

@@ -137,6 +137,15 @@ impl Goal {
         }
     }
 
+    /// Returns whether Magnum still changes the node group that the change is about.
+    pub(super) fn is_in_progress(&self, groups: &[NodeGroup]) -> bool {
+        let mut groups = groups.iter();
+        let group = self
+            .group()
+            .and_then(|name| groups.find(|group| group.name == name));
+        group.is_some_and(|group| group.status.is_in_progress())
+    }
+
     /// Returns the node group that the change is about.
     pub(super) fn group(&self) -> Option<&str> {
         match self {

@@ -64,6 +64,10 @@ struct Record {
 /// failure: Magnum's periodic tasks touch the record of the first one, before the conductor begins.
 const SECOND_FAILURE_DELAY: SignedDuration = SignedDuration::from_secs(5);
 
+/// How long after a request whose end Magnum does not show a newer time of the record counts as its effect: each
+/// check of the health moves the time as well, before the conductor begins.
+const UNSEEN_EFFECT_DELAY: SignedDuration = SignedDuration::from_secs(10);
+
 /// The course of one operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
@@ -208,11 +212,17 @@ impl Progress {
         };
         match &self.followed {
             Followed::Creation { .. } => true,
-            Followed::Change { before, .. } => {
+            Followed::Change { before, goal, .. } => {
+                let is_end = if *goal == Goal::Unseen {
+                    snapshot.at.duration_since(self.accepted_at) >= UNSEEN_EFFECT_DELAY
+                } else {
+                    // Magnum saves the number of nodes before it begins, and the state of the cluster after it
+                    is_goal_met && !goal.is_in_progress(snapshot.known_groups())
+                };
                 let has_moved = Mark::of(cluster) != *before;
                 let has_new_nodes =
                     self.is_upgrade() && snapshot.nodes.is_some_and(Nodes::has_upgraded);
-                cluster.status != before.status || (has_moved && is_goal_met) || has_new_nodes
+                cluster.status != before.status || (has_moved && is_end) || has_new_nodes
             }
             Followed::Deletion { before } => {
                 let is_second = before.status.is_deletion() && Mark::of(cluster) != *before;

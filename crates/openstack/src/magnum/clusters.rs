@@ -216,6 +216,20 @@ impl Client {
         self.command(token, &[], call).await
     }
 
+    /// Requests the deletion of a cluster from Portico's gateway, with an argument that is not Magnum's.
+    ///
+    /// # Errors
+    /// As [`Self::delete_cluster`].
+    pub async fn delete_cluster_with(
+        &self,
+        token: &ScopedToken,
+        uuid: Uuid,
+        (name, value): (&'static str, &str),
+    ) -> Result<(), Error> {
+        let call = Call::new("delete_cluster", Method::DELETE, format!("clusters/{uuid}"));
+        self.command(token, &[], call.with_query(name, value)).await
+    }
+
     /// Sends a change whose answer has no content of interest.
     pub(super) async fn command(
         &self,

@@ -39,6 +39,19 @@ async fn limits_and_lists_are_read_in_novas_format() {
 }
 
 #[tokio::test]
+async fn a_key_pair_is_made_from_a_public_key() {
+    let server = TestServer::start(|_| Reply::Json(201, json!({"keypair": {"name": "ops"}}))).await;
+    let client = Client::new(TestServer::client());
+    let key = "ssh-ed25519 AAAA";
+    let made = client.create_key_pair(&server.token(), "ops", key).await;
+    made.unwrap();
+    let received = server.received();
+    assert_eq!(received[0].path(), "/nova/v2.1/os-keypairs");
+    let body = json!({"keypair": {"name": "ops", "public_key": key}});
+    assert_eq!(received[0].body, body);
+}
+
+#[tokio::test]
 async fn servers_are_those_with_the_prefix_also_where_nova_returns_more() {
     let server = TestServer::start(|_| {
         Reply::Json(

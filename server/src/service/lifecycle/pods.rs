@@ -35,6 +35,12 @@ pub enum PodSource<'a> {
     /// What a test has found.
     #[cfg(test)]
     Given(&'a Placement),
+    /// The objects of a cluster inside of a test.
+    #[cfg(test)]
+    Listed {
+        nodes: &'a [Value],
+        pods: &'a [Value],
+    },
 }
 
 impl PodSource<'_> {
@@ -51,6 +57,8 @@ impl PodSource<'_> {
             } => (services, clusters, caller),
             #[cfg(test)]
             Self::Given(found) => return found.clone(),
+            #[cfg(test)]
+            Self::Listed { nodes, pods } => return placement(nodes, pods, leaving),
         };
         if clusters.get(cluster).is_none() {
             return not_checked(
@@ -67,11 +75,11 @@ impl PodSource<'_> {
         read.unwrap_or_else(|_| not_checked("The API server did not respond in time."))
     }
 
-    /// Checks that a node is drained before it is removed.
+    /// Checks that nodes are drained before they are removed. The cluster is read once for all of them.
     ///
     /// # Errors
-    /// Why it is not, or why that is not known, as a sentence.
-    pub async fn ensure_drained(self, cluster: Uuid, node: &ChosenNode) -> Result<(), String> {
+    /// Which of them are not and why, or why that is not known, as sentences.
+    pub async fn ensure_drained(self, cluster: Uuid, chosen: &[ChosenNode]) -> Result<(), String> {
         let (services, clusters, caller) = match self {
             Self::Kubernetes {
                 services,
@@ -82,6 +90,8 @@ impl PodSource<'_> {
             Self::Given(Placement::NotChecked(reason)) => return Err(reason.clone()),
             #[cfg(test)]
             Self::Given(_) => return Ok(()),
+            #[cfg(test)]
+            Self::Listed { nodes, pods } => return all_drained(nodes, pods, chosen),
         };
         if clusters.get(cluster).is_none() {
             return Err("The pods of enrolled clusters are read only.".to_owned());
@@ -89,7 +99,7 @@ impl PodSource<'_> {
         let reading = async {
             let opened = services.api_among(clusters, caller, cluster).await;
             let (api, _) = opened.map_err(|error| error.message)?;
-            ensure_drained(&api, node).await
+            ensure_drained(&api, chosen).await
         };
         let read = tokio::time::timeout(PATIENCE, reading).await;
         read.unwrap_or_else(|_| Err("The API server did not respond in time.".to_owned()))
@@ -113,22 +123,59 @@ pub async fn nodes_with(api: &Api, chosen: &ChosenNode) -> Result<(Vec<Value>, V
     let nodes = all(api, NODES, "").await?;
     match find_node(&nodes, chosen).cloned() {
         Some(found) => Ok((nodes, found)),
-        None => Err(format!(
-            "Kubernetes has no node for the server {}.",
-            chosen.name
-        )),
+        None => Err(missing(chosen)),
     }
 }
 
-/// Checks that a node is cordoned, and runs only pods that belong to it.
+/// Checks that nodes are cordoned, and run only pods that belong to them. Their pods are read after the nodes: on
+/// a cordoned node no other pod starts in between.
 ///
 /// # Errors
-/// Why it is not drained, or why that is not known, as a sentence.
-async fn ensure_drained(api: &Api, chosen: &ChosenNode) -> Result<(), String> {
-    let node = node_of(api, chosen).await?;
-    let name = node["metadata"]["name"].as_str().unwrap_or_default();
-    let pods = all(api, PODS, &format!("spec.nodeName={name}")).await?;
-    drain::ensure_drained(&node, &pods)
+/// As [`PodSource::ensure_drained`].
+async fn ensure_drained(api: &Api, chosen: &[ChosenNode]) -> Result<(), String> {
+    let nodes = all(api, NODES, "").await?;
+    let only = match chosen {
+        // of one node, the pods of the others are not needed
+        [one] => find_node(&nodes, one).map(|node| format!("spec.nodeName={}", name_of(node))),
+        _ => None,
+    };
+    let pods = all(api, PODS, only.as_deref().unwrap_or_default()).await?;
+    all_drained(&nodes, &pods, chosen)
+}
+
+/// Checks that the chosen nodes are drained; `nodes` and `pods` are those of the cluster.
+///
+/// # Errors
+/// The name of the first that is not, with the reason, and the names of the others.
+fn all_drained(nodes: &[Value], pods: &[Value], chosen: &[ChosenNode]) -> Result<(), String> {
+    let mut undrained = chosen.iter().filter_map(|one| {
+        let reason = drained(nodes, pods, one).err()?;
+        Some((one.name.clone(), reason))
+    });
+    let Some((name, reason)) = undrained.next() else {
+        return Ok(());
+    };
+    let others: Vec<_> = undrained.map(|(name, _)| name).collect();
+    Err(if others.is_empty() {
+        format!("{name}: {reason}")
+    } else {
+        format!("{name}: {reason} Not drained either: {}.", names(&others))
+    })
+}
+
+fn drained(nodes: &[Value], pods: &[Value], chosen: &ChosenNode) -> Result<(), String> {
+    let node = find_node(nodes, chosen).ok_or_else(|| missing(chosen))?;
+    let name = name_of(node);
+    let of_node = pods.iter().filter(|pod| pod["spec"]["nodeName"] == name);
+    drain::ensure_drained(node, of_node)
+}
+
+fn name_of(node: &Value) -> &str {
+    node["metadata"]["name"].as_str().unwrap_or_default()
+}
+
+fn missing(chosen: &ChosenNode) -> String {
+    format!("Kubernetes has no node for the server {}.", chosen.name)
 }
 
 /// Returns why pods must be accepted before nodes leave, as a sentence; `accepted` are those that the user

@@ -120,7 +120,8 @@ impl Lifecycle for PanelService {
     ) -> Result<DeletionOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let work = lifecycle::delete(services, clusters, caller, cluster, &typed, options);
-        let change = change(cluster, "delete_cluster", "");
+        let accepted = options.accepted().unwrap_or_default();
+        let change = change(cluster, "delete_cluster", accepted);
         let answer = self.journalled(change, work, of_deletion).await;
         let outcome = match &answer {
             Ok(DeletionOutcome::Accepted(_)) | Ok(DeletionOutcome::AlreadyGone) => Outcome::Done,
@@ -128,7 +129,11 @@ impl Lifecycle for PanelService {
             Ok(DeletionOutcome::Unknown { .. }) => Outcome::Started,
             Err(error) => outcome_of(error),
         };
-        audit::record(caller, "delete_cluster", cluster, &typed, outcome);
+        let object = match accepted {
+            "" => typed,
+            accepted => format!("{typed} ({accepted})"),
+        };
+        audit::record(caller, "delete_cluster", cluster, &object, outcome);
         if matches!(answer, Ok(DeletionOutcome::Accepted(_))) {
             lifecycle::follow(services, caller, cluster, &Accepted::Deletion).await;
         }

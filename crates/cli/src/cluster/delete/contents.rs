@@ -6,14 +6,15 @@ use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
-use crate::cluster::kubernetes::{self, ApiError, Kubernetes};
+use crate::cluster::kubernetes::{self, ApiError, Authorized, Kubernetes};
+use portico_cluster_operations::contents::{self, CLAIMS, Lists, SERVICES, Visible, Wanted};
+use portico_domain::panel::lifecycle::DeletionOptions;
 use portico_lifecycle::inventory::{Item, Kind, Reclaim};
 use serde_json::Value;
 use std::time::Duration;
 use uuid::Uuid;
 
-const SERVICES: &str = "/api/v1/services";
-const CLAIMS: &str = "/api/v1/persistentvolumeclaims";
+const NAMESPACES: &str = "/api/v1/namespaces";
 const VOLUMES: &str = "/api/v1/persistentvolumes";
 /// How often it is looked whether the deleted objects are gone, and the pause before each look.
 const LOOKS: u32 = 60;
@@ -29,12 +30,64 @@ struct Object {
     text: String,
 }
 
+/// What is deleted first.
+#[derive(Debug, Default)]
+struct Found {
+    objects: Vec<Object>,
+    /// Why other namespaces may have more, as sentences; empty: the whole cluster was read.
+    partial: Vec<String>,
+}
+
 /// The API of a cluster, and what is deleted in it first.
 pub struct Contents {
     api: Kubernetes,
-    has_services: bool,
-    has_claims: bool,
+    options: DeletionOptions,
+    /// Those that the user names, for a user who may not list namespaces.
+    namespaces: Vec<String>,
     volumes: Vec<Value>,
+    /// Where the options do not reach, as sentences.
+    partial: Vec<String>,
+}
+
+/// The lists of the API server, as the user gets them.
+struct UserLists<'a> {
+    api: Authorized<'a>,
+    /// See [`Contents::namespaces`].
+    namespaces: &'a [String],
+}
+
+impl Lists for UserLists<'_> {
+    type Error = ApiError;
+
+    async fn objects(&self, plural: &str, namespace: Option<&str>) -> Result<Vec<Value>, ApiError> {
+        let path = match namespace {
+            Some(namespace) => format!("{NAMESPACES}/{namespace}/{plural}"),
+            None => format!("/api/v1/{plural}"),
+        };
+        self.api.list(&path, &[]).await
+    }
+
+    async fn visible(&self) -> Result<Visible, ApiError> {
+        match self.api.list(NAMESPACES, &[]).await {
+            Ok(namespaces) => {
+                let names = namespaces.iter();
+                let names = names.filter_map(|one| one["metadata"]["name"].as_str());
+                Ok(Visible {
+                    names: names.map(str::to_owned).collect(),
+                    is_complete: true,
+                })
+            }
+            Err(ApiError::Forbidden(_)) => Ok(Visible {
+                names: self.namespaces.to_vec(),
+                is_complete: false,
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_refusal(error: &ApiError) -> bool {
+        matches!(error, ApiError::Forbidden(_))
+    }
 }
 
 impl Contents {
@@ -55,16 +108,28 @@ impl Contents {
         let access = access.map_err(|error| unopened(&error.to_string()))?;
         let api = Kubernetes::new(&access).map_err(|error| unopened(&error.to_string()))?;
         let volumes = match args.delete_volumes {
-            true => api.list(VOLUMES, &[]).await.map_err(|error| {
-                unopened(&format!("the reclaim policies could not be read: {error}"))
-            })?,
-            false => Vec::new(),
+            true => api.list(VOLUMES, &[]).await,
+            false => Ok(Vec::new()),
+        };
+        let volumes = match volumes {
+            Ok(volumes) => volumes,
+            // few users may list volumes; Services and claims may be theirs nonetheless
+            Err(ApiError::Forbidden(_)) => Vec::new(),
+            Err(error) => {
+                let cause = format!("the reclaim policies could not be read: {error}");
+                return Err(unopened(&cause));
+            }
         };
         Ok(Some(Self {
             api,
-            has_services: args.delete_lbs,
-            has_claims: args.delete_volumes,
+            options: DeletionOptions {
+                services_first: args.delete_lbs,
+                claims_first: args.delete_volumes,
+                accepts_partial: args.accept_partial,
+            },
+            namespaces: args.namespaces.clone(),
             volumes,
+            partial: Vec::new(),
         }))
     }
 
@@ -80,27 +145,65 @@ impl Contents {
     }
 
     /// Names the objects before the user confirms their deletion: the inventory has resources of the cloud,
-    /// and a claim can have its data elsewhere.
+    /// and a claim can have its data elsewhere. Names also where they are left.
     ///
     /// # Errors
     /// [`ClusterError::Blocked`] if they cannot be listed: nothing was sent then.
-    pub async fn announce(&self, console: &mut Console) -> Result<(), ClusterError> {
+    pub async fn announce(&mut self, console: &mut Console) -> Result<(), ClusterError> {
         let found = self.find().await?;
-        if !found.is_empty() {
+        if !found.objects.is_empty() {
             console.say("Will be deleted in the cluster first:");
         }
-        for object in &found {
+        for object in &found.objects {
             console.say(format!("  {}", crate::one_line(&object.text)));
         }
+        self.partial = found.partial;
+        for text in &self.partial {
+            console.say(text);
+        }
         Ok(())
+    }
+
+    /// Asks whether the objects of other namespaces may be left, unless there are no others or the option
+    /// accepts it. `--yes` does not.
+    ///
+    /// # Errors
+    /// [`ClusterError::Blocked`] if the user does not accept it; [`ClusterError::Usage`] without a terminal.
+    pub fn accept(&mut self, console: &mut Console) -> Result<(), ClusterError> {
+        let Some(refusal) = contents::unaccepted(&self.partial, self.options.accepts_partial)
+        else {
+            return Ok(());
+        };
+        let question = "Those of other namespaces may be left. Type accept to continue: ";
+        match console.ask(question)? {
+            Some(typed) if typed == "accept" => {
+                self.options.accepts_partial = true;
+                Ok(())
+            }
+            Some(_) => Err(unaccepted(&refusal)),
+            None => Err(ClusterError::Usage(format!(
+                "{refusal} There is no terminal to ask: add --accept-partial"
+            ))),
+        }
+    }
+
+    /// Returns what the user has accepted to be left in other namespaces; `None`: nothing is left.
+    pub fn accepted(&self) -> Option<DeletionOptions> {
+        (!self.partial.is_empty() && self.options.accepts_partial).then_some(self.options)
     }
 
     /// Deletes the objects, and waits until they are gone.
     ///
     /// # Errors
     /// [`ClusterError::Blocked`] if one cannot be deleted or remains: the cluster is not deleted then.
-    pub async fn delete_first(&self, console: &mut Console) -> Result<(), ClusterError> {
-        let mut left = self.find().await?;
+    pub async fn delete_first(&mut self, console: &mut Console) -> Result<(), ClusterError> {
+        let found = self.find().await?;
+        let refusal = contents::unaccepted(&found.partial, self.options.accepts_partial);
+        if let Some(refusal) = refusal {
+            return Err(unaccepted(&refusal));
+        }
+        self.partial = found.partial;
+        let mut left = found.objects;
         if left.is_empty() {
             console.say("Nothing in the cluster has to be deleted first.");
             return Ok(());
@@ -115,7 +218,7 @@ impl Contents {
         }
         for _ in 0..LOOKS {
             tokio::time::sleep(PAUSE).await;
-            left = self.find().await?;
+            left = self.find().await?.objects;
             if left.is_empty() {
                 return Ok(());
             }
@@ -130,25 +233,49 @@ impl Contents {
         })
     }
 
-    async fn find(&self) -> Result<Vec<Object>, ClusterError> {
-        let mut found = Vec::new();
-        if self.has_services {
-            let services = self.list(SERVICES).await?;
-            let services = services.iter().filter(|one| is_load_balancer(one));
-            found.extend(services.filter_map(|one| object(one, "services", "Service")));
-        }
-        if self.has_claims {
-            let claims = self.list(CLAIMS).await?;
-            let kind = "PersistentVolumeClaim";
-            let claims = claims.iter();
-            found.extend(claims.filter_map(|one| object(one, "persistentvolumeclaims", kind)));
-        }
-        Ok(found)
+    async fn find(&self) -> Result<Found, ClusterError> {
+        let api = self.api.authorized().await;
+        let lists = UserLists {
+            api: api.map_err(|error| unlisted(&error))?,
+            namespaces: &self.namespaces,
+        };
+        let wanted = Wanted {
+            services: self.options.services_first,
+            claims: self.options.claims_first,
+        };
+        let found = contents::find(&lists, wanted).await;
+        let found = found.map_err(|error| unlisted(&error))?;
+        let services = found.services.iter();
+        let services = services.filter_map(|one| object(one, SERVICES, "Service"));
+        let claims = found.claims.iter();
+        let claims = claims.filter_map(|one| object(one, CLAIMS, "PersistentVolumeClaim"));
+        Ok(Found {
+            objects: services.chain(claims).collect(),
+            partial: found.partial,
+        })
     }
+}
 
-    async fn list(&self, path: &str) -> Result<Vec<Value>, ClusterError> {
-        let listed = self.api.list(path, &[]).await;
-        listed.map_err(|error| refused(path, &error))
+/// Returns the error for objects that cannot be listed.
+fn unlisted(error: &ApiError) -> ClusterError {
+    let remedy = match error {
+        ApiError::Forbidden(_) => {
+            "\n  Name the namespaces in which you have rights with --namespace"
+        }
+        _ => "",
+    };
+    ClusterError::Blocked {
+        exit: exit_of(error),
+        text: format!(
+            "what is deleted first could not be listed: {error}; the cluster was not deleted{remedy}"
+        ),
+    }
+}
+
+fn unaccepted(refusal: &str) -> ClusterError {
+    ClusterError::Blocked {
+        exit: exit_code::NEGATIVE,
+        text: format!("{refusal}\n  Repeat the command with --accept-partial"),
     }
 }
 
@@ -163,19 +290,18 @@ fn unopened(cause: &str) -> ClusterError {
 }
 
 fn refused(what: &str, error: &ApiError) -> ClusterError {
-    let exit = match error {
-        ApiError::Forbidden(_) => exit_code::FORBIDDEN,
-        ApiError::Unauthorized => exit_code::SIGN_IN,
-        _ => exit_code::UNAVAILABLE,
-    };
     ClusterError::Blocked {
-        exit,
+        exit: exit_of(error),
         text: format!("{what}: {error}; the cluster was not deleted"),
     }
 }
 
-fn is_load_balancer(service: &Value) -> bool {
-    service.pointer("/spec/type").and_then(Value::as_str) == Some("LoadBalancer")
+fn exit_of(error: &ApiError) -> u8 {
+    match error {
+        ApiError::Forbidden(_) => exit_code::FORBIDDEN,
+        ApiError::Unauthorized => exit_code::SIGN_IN,
+        _ => exit_code::UNAVAILABLE,
+    }
 }
 
 /// Reads an object of a list; `None` without a name or a namespace.
@@ -222,15 +348,6 @@ fn names(objects: &[Object]) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
-
-    #[test]
-    fn services_without_a_load_balancer_stay() {
-        let service = |kind: &str| json!({"spec": {"type": kind}});
-        assert!(is_load_balancer(&service("LoadBalancer")));
-        for kind in ["ClusterIP", "NodePort", "ExternalName"] {
-            assert!(!is_load_balancer(&service(kind)), "{kind}");
-        }
-    }
 
     #[test]
     fn an_object_is_deleted_in_its_namespace() {

@@ -12,6 +12,7 @@ use super::follow::{Following, follow};
 use super::views::print_object;
 use contents::Contents;
 use portico_cluster_operations::{items, mapping};
+use portico_domain::panel::lifecycle::{ACCEPTED_ARGUMENT, DeletionOptions};
 use portico_lifecycle::driver::Family;
 use portico_lifecycle::inventory::{DeleteOptions, Inventory, Item, Kind, inventory, leftovers};
 use portico_lifecycle::model::{Cluster, NodeGroup};
@@ -44,19 +45,22 @@ pub async fn delete(
     if args.force_record {
         return record::forget(connection, console, args).await;
     }
-    let doomed = read(connection, args).await?;
+    let mut doomed = read(connection, args).await?;
     let name = doomed.cluster.name.clone();
     let format = args.shared.output;
     print_object(console, format, &to_json(&doomed), &name, || {
         Ok(text(&doomed))
     })?;
     ensure_kept(&doomed, args)?;
-    if let Some(contents) = &doomed.contents {
+    if let Some(contents) = &mut doomed.contents {
         contents.announce(console).await?;
     }
     if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(());
+    }
+    if let Some(contents) = &mut doomed.contents {
+        contents.accept(console)?;
     }
     let typed = typed_name(console, args, &name)?;
     let checks = before_deletion(&DeletionContext {
@@ -81,14 +85,11 @@ pub async fn delete(
     if status.is_deletion() && status.is_in_progress() {
         console.say(format!("{name} is already being deleted."));
     } else {
-        if let Some(contents) = &doomed.contents {
+        if let Some(contents) = &mut doomed.contents {
             rights::ensure_deletable(connection, &doomed.cluster, doomed.uuid).await?;
             contents.delete_first(console).await?;
         }
-        let magnum = &connection.clients.magnum;
-        magnum
-            .delete_cluster(&connection.token, doomed.uuid)
-            .await?;
+        send(connection, &doomed).await?;
         console.say(format!("Magnum has accepted the deletion of {name}."));
     }
     if !args.waiting.is_wanted(false) {
@@ -98,6 +99,23 @@ pub async fn delete(
     }
     wait(connection, console, &doomed, args).await?;
     report_leftovers(connection, console, &doomed).await;
+    Ok(())
+}
+
+/// Sends the deletion. The panel gets for the journal what the user has accepted; without it, there is none.
+async fn send(connection: &Connection, doomed: &Doomed) -> Result<(), ClusterError> {
+    let (magnum, token) = (&connection.clients.magnum, &connection.token);
+    let accepted = doomed.contents.as_ref().and_then(Contents::accepted);
+    let kinds = accepted.and_then(DeletionOptions::accepted_kinds);
+    match kinds.filter(|_| connection.is_through_gateway()) {
+        Some(kinds) => {
+            let argument = (ACCEPTED_ARGUMENT, kinds);
+            magnum
+                .delete_cluster_with(token, doomed.uuid, argument)
+                .await?;
+        }
+        None => magnum.delete_cluster(token, doomed.uuid).await?,
+    }
     Ok(())
 }
 

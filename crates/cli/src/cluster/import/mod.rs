@@ -1,7 +1,7 @@
 //! `portico cluster import`: clusters that exist, so that they can be used through Portico.
 mod foreign;
 
-use super::arguments::{SharedArgs, duration};
+use super::arguments::{DryRunArgs, SharedArgs, duration};
 use super::connection::Connection;
 use super::console::Console;
 use super::error::ClusterError;
@@ -27,11 +27,16 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// A cluster that Magnum does not have is imported by an operator of Portico: with --server, the line that the
 /// operator runs is printed, and the exit code is 13.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    mut_arg("dry_run", |dry_run| {
+        dry_run.help("Show which clusters would be enrolled; send nothing. Exit code 1: there is one")
+    }),
+    after_help = "\
 Examples:
   portico cluster import shop
   portico cluster import --all --reason CHG-12
-  portico cluster import --server https://203.0.113.7:6443 --ca ca.crt --name lab   # for the operator")]
+  portico cluster import --server https://203.0.113.7:6443 --ca ca.crt --name lab   # for the operator"
+)]
 pub struct ImportArgs {
     /// Name or UUID of a cluster that Magnum has
     #[arg(
@@ -51,6 +56,8 @@ pub struct ImportArgs {
     /// The name that users see
     #[arg(long, value_name = "NAME", requires = "server")]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub dry_run: DryRunArgs,
     /// How long to try again where it is too early, such as 90s or 10m
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = duration)]
     pub timeout: Duration,
@@ -66,6 +73,8 @@ pub struct ImportArgs {
 #[serde(rename_all = "snake_case")]
 enum ImportResult {
     Enrolled,
+    /// Nothing was sent.
+    NotSent,
     /// The record exists; the API server has to be configured.
     WaitingForConfiguration,
     Refused,
@@ -89,6 +98,7 @@ impl TableRow for ImportView {
     fn cells(&self) -> Vec<String> {
         let result = match self.result {
             ImportResult::Enrolled => "enrolled",
+            ImportResult::NotSent => "would be enrolled",
             ImportResult::WaitingForConfiguration => "waits for its API server",
             ImportResult::Refused => "refused",
             ImportResult::TimedOut => "too early",
@@ -121,6 +131,12 @@ pub async fn import(
         return Err(direct());
     }
     let clusters = chosen(connection, args).await?;
+    if args.dry_run.is_on() {
+        let views: Vec<_> = clusters.into_iter().map(not_sent).collect();
+        show(console, args, &views)?;
+        console.say("Nothing was sent.");
+        return Ok(exit_code_of(&views));
+    }
     let mut views = Vec::with_capacity(clusters.len());
     for cluster in clusters {
         match enrol(connection, console, &cluster, args.timeout).await {
@@ -209,6 +225,15 @@ async fn enrol(
     }
 }
 
+fn not_sent(cluster: Cluster) -> ImportView {
+    ImportView {
+        name: cluster.name,
+        uuid: cluster.uuid.to_string(),
+        result: ImportResult::NotSent,
+        text: None,
+    }
+}
+
 fn view(connection: &Connection, cluster: Cluster, outcome: EnrolmentOutcome) -> ImportView {
     let (result, text) = match outcome {
         EnrolmentOutcome::Enrolled { .. } => (ImportResult::Enrolled, None),
@@ -243,7 +268,10 @@ fn exit_code_of(views: &[ImportView]) -> u8 {
             .any(|view| view.result != ImportResult::Enrolled);
     if is_partly {
         exit_code::PARTLY
-    } else if has(ImportResult::Refused) || has(ImportResult::WaitingForConfiguration) {
+    } else if has(ImportResult::Refused)
+        || has(ImportResult::WaitingForConfiguration)
+        || has(ImportResult::NotSent)
+    {
         exit_code::NEGATIVE
     } else if has(ImportResult::TimedOut) {
         exit_code::TIMED_OUT
@@ -281,12 +309,13 @@ mod tests {
 
     #[test]
     fn the_exit_code_tells_all_some_and_none_apart() {
-        use ImportResult::{Enrolled, Refused, TimedOut, WaitingForConfiguration};
+        use ImportResult::{Enrolled, NotSent, Refused, TimedOut, WaitingForConfiguration};
         assert_eq!(of(&[]), 0);
         assert_eq!(of(&[Enrolled, Enrolled]), 0);
         assert_eq!(of(&[Enrolled, Refused]), exit_code::PARTLY);
         assert_eq!(of(&[Refused, TimedOut]), exit_code::NEGATIVE);
         assert_eq!(of(&[WaitingForConfiguration]), exit_code::NEGATIVE);
         assert_eq!(of(&[TimedOut]), exit_code::TIMED_OUT);
+        assert_eq!(of(&[NotSent, NotSent]), exit_code::NEGATIVE);
     }
 }

@@ -106,30 +106,7 @@ impl Kubernetes {
     /// # Errors
     /// If the API server cannot be asked or refuses; [`ApiError::Malformed`] if the list does not end.
     pub async fn list(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, ApiError> {
-        let mut items = Vec::new();
-        let mut next = String::new();
-        for _ in 0..MAX_PAGES {
-            let mut page = query.to_vec();
-            page.push(("limit", PAGE_SIZE));
-            if !next.is_empty() {
-                page.push(("continue", next.as_str()));
-            }
-            let answer = self.send(Method::GET, path, &page, None).await?;
-            let mut body = answer.into_body()?;
-            let found = body.get_mut("items").map(Value::take);
-            match found {
-                Some(Value::Array(found)) => items.extend(found),
-                // an empty list of Go
-                Some(Value::Null) => {}
-                _ => return Err(ApiError::Malformed("it is not a list")),
-            }
-            let token = body.pointer("/metadata/continue").and_then(Value::as_str);
-            next = token.unwrap_or_default().to_owned();
-            if next.is_empty() {
-                return Ok(items);
-            }
-        }
-        Err(ApiError::Malformed("the list does not end"))
+        self.authorized().await?.list(path, query).await
     }
 
     /// Creates an object, and returns it.
@@ -181,11 +158,7 @@ impl Kubernetes {
             .await?
             .send(method, path, query, body)
             .await?;
-        Ok(Answer {
-            status: raw.status,
-            body: serde_json::from_slice(&raw.body).unwrap_or(Value::Null),
-            certificate: raw.certificate,
-        })
+        Ok(raw.parsed())
     }
 
     /// Returns the client with one token: for several requests within its lifetime.
@@ -226,6 +199,16 @@ pub struct RawAnswer {
     certificate: Option<Vec<u8>>,
 }
 
+impl RawAnswer {
+    fn parsed(self) -> Answer {
+        Answer {
+            status: self.status,
+            body: serde_json::from_slice(&self.body).unwrap_or(Value::Null),
+            certificate: self.certificate,
+        }
+    }
+}
+
 impl Authorized<'_> {
     /// Sends a GET, and returns the answer with any status.
     ///
@@ -233,6 +216,37 @@ impl Authorized<'_> {
     /// If there is no answer.
     pub async fn get(&self, path: &str, query: &[(&str, &str)]) -> Result<RawAnswer, ApiError> {
         self.send(Method::GET, path, query, None).await
+    }
+
+    /// Reads all objects of a list, as [`Kubernetes::list`] does.
+    ///
+    /// # Errors
+    /// As [`Kubernetes::list`].
+    pub async fn list(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, ApiError> {
+        let mut items = Vec::new();
+        let mut next = String::new();
+        for _ in 0..MAX_PAGES {
+            let mut page = query.to_vec();
+            page.push(("limit", PAGE_SIZE));
+            if !next.is_empty() {
+                page.push(("continue", next.as_str()));
+            }
+            let answer = self.send(Method::GET, path, &page, None).await?;
+            let mut body = answer.parsed().into_body()?;
+            let found = body.get_mut("items").map(Value::take);
+            match found {
+                Some(Value::Array(found)) => items.extend(found),
+                // an empty list of Go
+                Some(Value::Null) => {}
+                _ => return Err(ApiError::Malformed("it is not a list")),
+            }
+            let token = body.pointer("/metadata/continue").and_then(Value::as_str);
+            next = token.unwrap_or_default().to_owned();
+            if next.is_empty() {
+                return Ok(items);
+            }
+        }
+        Err(ApiError::Malformed("the list does not end"))
     }
 
     async fn send(

@@ -7,6 +7,6 @@ mod error;
 mod inside;
 
 pub use access::{Access, AccessError, find};
-pub use client::Kubernetes;
+pub use client::{Authorized, Kubernetes};
 pub use error::ApiError;
 pub use inside::sentence;

@@ -36,6 +36,8 @@ pub struct Bootstrap {
     /// Name or ID, as the following ones.
     pub external_network: Option<String>,
     pub template: Option<String>,
+    /// The driver of Magnum for a template that `--fix` makes, such as `k8s_capi_helm_v1`; absent: that of the image.
+    pub driver: Option<String>,
     pub image: Option<String>,
     pub keypair: Option<String>,
     pub control_plane: Nodes,

@@ -1,6 +1,7 @@
-//! `portico cluster preconfigure`: whether a cloud has what clusters need. It changes nothing.
+//! `portico cluster preconfigure`: whether a cloud has what clusters need. Without `--fix` it changes nothing.
 mod checks;
 mod document;
+mod fix;
 mod inventory;
 mod lookup;
 mod report;
@@ -27,18 +28,28 @@ use std::sync::OnceLock;
 /// Check whether the cloud has what clusters need
 ///
 /// Checked are the service catalogue, the external network, a template, flavors, the image, the key pair, the
-/// quotas and your roles; without a file, any will do. Nothing is changed: what is missing is listed by who can
-/// provide it. Exit code 1 if something is missing or could not be read.
+/// quotas and your roles; without a file, any will do. What is missing is listed by who can provide it. Exit code 1 if
+/// something is missing or could not be read.
+///
+/// Without --fix nothing is changed. With it, the key pair and the template that the file names are made, if they are
+/// missing; what others have to provide remains a task.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   portico cluster preconfigure
   portico cluster preconfigure -f bootstrap.yaml
-  portico cluster preconfigure -f bootstrap.yaml -o json")]
+  portico cluster preconfigure -f bootstrap.yaml -o json
+  portico cluster preconfigure -f bootstrap.yaml --fix --public-key ~/.ssh/id_ed25519.pub")]
 pub struct PreconfigureArgs {
     /// A file of `kind: Bootstrap` (YAML or JSON) that states what is needed; `-` is standard input
     #[arg(long, short, value_name = "FILE")]
     pub file: Option<PathBuf>,
+    /// Make the key pair and the template of the file, if they are missing
+    #[arg(long, requires = "file")]
+    pub fix: bool,
+    /// The public key of a key pair that --fix makes (OpenSSH)
+    #[arg(long, value_name = "FILE", requires = "fix")]
+    pub public_key: Option<PathBuf>,
     /// Standard input can be read once.
     #[arg(skip)]
     read: OnceLock<Bootstrap>,
@@ -87,7 +98,15 @@ pub async fn preconfigure(
     args: &PreconfigureArgs,
 ) -> Result<u8, ClusterError> {
     let wanted = args.wanted()?;
-    let inventory = Inventory::read(connection).await?;
+    let mut inventory = Inventory::read(connection).await?;
+    let mut has_made = false;
+    if args.fix {
+        let what = (wanted, args.public_key.as_deref());
+        has_made = fix::fix(connection, console, &inventory, what).await?;
+    }
+    if has_made {
+        inventory = Inventory::read(connection).await?;
+    }
     let checks = checks::run(&inventory, wanted);
     let report = Report {
         cloud: connection.cloud.clone(),
@@ -109,6 +128,9 @@ pub async fn preconfigure(
         console.say("The cloud has what clusters need.");
         return Ok(0);
     }
-    console.say("Something is missing, or could not be read; nothing was changed.");
+    console.say(match has_made {
+        true => "Something else is missing, or could not be read.",
+        false => "Something is missing, or could not be read; nothing was changed.",
+    });
     Ok(exit_code::NEGATIVE)
 }

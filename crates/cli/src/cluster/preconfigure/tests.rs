@@ -1,5 +1,6 @@
 use super::checks;
 use super::document::{Bootstrap, Nodes};
+use super::fix;
 use super::inventory::{Inventory, Read};
 use super::report::{Check, Outcome, is_ready};
 use portico_domain::identity::{Identity, Named, User};
@@ -253,4 +254,38 @@ fn a_proxy_is_a_value_of_the_template() {
     let (outcome, detail, _) = result(&complete(), &wanted, "Proxy");
     assert_eq!(outcome, Outcome::Warning);
     assert!(detail.contains("http://other:3128"), "{detail}");
+}
+
+#[test]
+fn a_template_is_made_with_the_values_of_the_file_and_of_the_image() {
+    let mut wanted = Bootstrap {
+        image: text("ubuntu-kube"),
+        external_network: text("public"),
+        driver: text("k8s_capi_helm_v1"),
+        proxy: text("http://proxy:3128"),
+        workers: Nodes {
+            replicas: Some(3),
+            flavor: text("m1.medium"),
+        },
+        ..Bootstrap::default()
+    };
+    let mut cloud = complete();
+    let made = fix::template("own", &cloud, &wanted).unwrap();
+    assert_eq!((made.name, made.image_id.as_str()), (text("own"), "i1"));
+    assert_eq!(made.labels["kube_tag"], "v1.32.1");
+    assert_eq!(made.driver, text("k8s_capi_helm_v1"));
+    assert_eq!(made.external_network_id, text("public"));
+    assert_eq!(made.flavor_id, text("m1.medium"));
+    assert_eq!(made.https_proxy, text("http://proxy:3128"));
+    assert_eq!(made.volume_driver, text("cinder"));
+    assert_eq!(made.master_lb_enabled, Some(true));
+    // Magnum refuses an image without the property
+    wanted.image = text("plain");
+    let reason = fix::template("own", &cloud, &wanted).unwrap_err();
+    assert!(reason.contains("os_distro"), "{reason}");
+    cloud.images = Err("it does not answer".to_owned());
+    let reason = fix::template("own", &cloud, &wanted).unwrap_err();
+    assert!(reason.contains("could not be read"), "{reason}");
+    wanted.external_network = None;
+    assert!(fix::template("own", &cloud, &wanted).is_err());
 }

@@ -12,6 +12,9 @@ struct State {
     nodes: Vec<Value>,
     pods: Vec<Value>,
     claims: Vec<Value>,
+    services: Vec<Value>,
+    /// The namespaces in which alone Services and claims may be listed; `None`: the whole cluster.
+    only_in: Option<Vec<String>>,
     /// Names of pods that a budget protects.
     protected: BTreeSet<String>,
     /// Names of evicted pods.
@@ -75,6 +78,19 @@ impl ApiServer {
         self.state.lock().unwrap().claims.push(claim);
     }
 
+    /// Adds a Service of the type LoadBalancer.
+    pub fn load_balancer(&self, namespace: &str, name: &str) {
+        let service = json!({"metadata": {"namespace": namespace, "name": name},
+                             "spec": {"type": "LoadBalancer"}});
+        self.state.lock().unwrap().services.push(service);
+    }
+
+    /// Permits to list Services and claims in these namespaces only, and not the namespaces.
+    pub fn permit_only_in(&self, namespaces: &[&str]) {
+        let namespaces = namespaces.iter().map(|&name| name.to_owned());
+        self.state.lock().unwrap().only_in = Some(namespaces.collect());
+    }
+
     /// Returns the names of the evicted pods.
     pub fn evicted(&self) -> Vec<String> {
         self.state.lock().unwrap().evicted.clone()
@@ -133,6 +149,32 @@ fn answer(
                 _ => Vec::new(),
             })
         }
+        ("GET", ["namespaces" | "services" | "persistentvolumeclaims" | "persistentvolumes"])
+            if state.only_in.is_some() =>
+        {
+            status(403, "it is forbidden in the cluster")
+        }
+        (
+            "GET",
+            [
+                "namespaces",
+                namespace,
+                kind @ ("services" | "persistentvolumeclaims"),
+            ],
+        ) => match &state.only_in {
+            Some(only) if !only.iter().any(|one| one == namespace) => {
+                status(403, "it is forbidden")
+            }
+            _ => {
+                let all = match *kind {
+                    "services" => &state.services,
+                    _ => &state.claims,
+                };
+                let is_there = |object: &&Value| object["metadata"]["namespace"] == **namespace;
+                list(all.iter().filter(is_there).cloned().collect())
+            }
+        },
+        ("GET", ["services"]) => list(state.services.clone()),
         ("GET", ["nodes" | "pods"]) if state.is_forbidden => status(403, "nodes is forbidden"),
         ("GET", ["nodes"]) => list(state.nodes.clone()),
         ("GET", ["persistentvolumes"]) => list(Vec::new()),

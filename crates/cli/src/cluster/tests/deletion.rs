@@ -142,6 +142,62 @@ async fn what_is_deleted_in_the_cluster_is_named_before_the_question() {
 }
 
 #[tokio::test]
+async fn where_only_some_namespaces_can_be_listed_the_others_are_accepted_first() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let api = ApiServer::start(Vec::new(), Vec::new()).await;
+    api.load_balancer("dev", "web");
+    api.load_balancer("secret", "api");
+    api.permit_only_in(&["dev", "empty"]);
+    let words = [
+        "delete",
+        "shop",
+        "--delete-lbs",
+        "--delete-volumes",
+        "--yes",
+    ];
+    // no namespace is known, and the list of the cluster is refused
+    let ran = machine.run_inside(&cloud, &api, &words, None).await;
+    assert_eq!(ran.code, 5, "{}", ran.err);
+    assert!(ran.err.contains("--namespace"), "{}", ran.err);
+
+    let in_namespaces = |last: &'static str| -> Vec<&str> {
+        let named = ["--namespace", "empty", "-n", "secret", last];
+        words.into_iter().chain(named).collect()
+    };
+    let shown = [&in_namespaces("--dry-run")[..], &["-n", "dev"]].concat();
+    let ran = machine.run_inside(&cloud, &api, &shown, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for part in [
+        "Will be deleted in the cluster first:\n  Service dev/web\n",
+        "Services of the type LoadBalancer were looked for in the namespaces that you can list: empty, dev. ",
+        "PersistentVolumeClaims were looked for in the namespaces that you can list: empty, dev. ",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    assert!(!ran.err.contains("secret"), "{}", ran.err);
+
+    let unaccepted = in_namespaces("--no-wait");
+    for (typed, code) in [(None, 2), (Some("yes"), 1)] {
+        let ran = machine.run_inside(&cloud, &api, &unaccepted, typed).await;
+        assert_eq!(ran.code, code, "{typed:?}: {}", ran.err);
+        let text = "Nothing was deleted: this has to be accepted first.";
+        assert!(ran.err.contains(text), "{}", ran.err);
+        assert!(ran.err.contains("--accept-partial"), "{}", ran.err);
+    }
+    assert!(cloud.calls().is_empty());
+
+    let deletion = format!("DELETE clusters/{CLUSTER}");
+    let ran = machine.run_inside(&cloud, &api, &unaccepted, Some("accept"));
+    assert_eq!(ran.await.code, 0);
+    assert_eq!(cloud.calls(), [deletion.as_str()]);
+    let other = self::cloud().await;
+    let accepted = in_namespaces("--accept-partial");
+    let ran = machine.run_inside(&other, &api, &accepted, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(other.calls(), [deletion]);
+}
+
+#[tokio::test]
 async fn the_record_of_a_cluster_stays_while_magnum_has_it() {
     let (machine, cloud) = (Machine::new(), cloud().await);
     for (wanted, name) in [

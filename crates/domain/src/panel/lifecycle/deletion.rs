@@ -16,6 +16,64 @@ pub struct DeletionOptions {
     pub accepts_partial: bool,
 }
 
+/// The argument of the query with which the command line states what a user accepts.
+pub const ACCEPTED_ARGUMENT: &str = "accepted";
+
+/// What a user can accept to be left in other namespaces: Services, PersistentVolumeClaims; their names in
+/// [`ACCEPTED_ARGUMENT`], and the words of the journal and the audit log.
+const ACCEPTABLE: [(bool, bool, &str, &str); 3] = [
+    (
+        true,
+        false,
+        "services",
+        "accepted: Services of other namespaces may be left",
+    ),
+    (
+        false,
+        true,
+        "claims",
+        "accepted: PersistentVolumeClaims of other namespaces may be left",
+    ),
+    (
+        true,
+        true,
+        "services,claims",
+        "accepted: Services and PersistentVolumeClaims of other namespaces may be left",
+    ),
+];
+
+impl DeletionOptions {
+    /// Returns what the user accepts to be left in other namespaces, for the journal and the audit log; `None`:
+    /// nothing.
+    pub fn accepted(self) -> Option<&'static str> {
+        self.acceptable().map(|(_, words)| words)
+    }
+
+    /// Returns the same as the value of [`ACCEPTED_ARGUMENT`].
+    pub fn accepted_kinds(self) -> Option<&'static str> {
+        self.acceptable().map(|(kinds, _)| kinds)
+    }
+
+    /// Returns the options with a value of [`ACCEPTED_ARGUMENT`]; `None` for another value.
+    pub fn of_accepted_kinds(value: &str) -> Option<Self> {
+        let mut all = ACCEPTABLE.iter();
+        let (services_first, claims_first, ..) = all.find(|(.., kinds, _)| *kinds == value)?;
+        Some(Self {
+            services_first: *services_first,
+            claims_first: *claims_first,
+            accepts_partial: true,
+        })
+    }
+
+    fn acceptable(self) -> Option<(&'static str, &'static str)> {
+        let mut all = ACCEPTABLE.iter();
+        let wanted = (self.services_first, self.claims_first);
+        let found = all.find(|(services, claims, ..)| (*services, *claims) == wanted);
+        let (.., kinds, words) = found.filter(|_| self.accepts_partial)?;
+        Some((*kinds, *words))
+    }
+}
+
 /// The content of the deletion page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeletionInventory {
@@ -138,4 +196,41 @@ pub struct LeftoverItem {
     /// The command that deletes it, such as `openstack volume delete <id>`; `None`: there is none, or
     /// it must not be deleted.
     pub command: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_user_accepts_is_the_same_from_the_panel_and_from_the_command_line() {
+        for (services_first, claims_first, kinds) in [
+            (true, false, "services"),
+            (false, true, "claims"),
+            (true, true, "services,claims"),
+        ] {
+            let options = DeletionOptions {
+                services_first,
+                claims_first,
+                accepts_partial: true,
+            };
+            assert_eq!(options.accepted_kinds(), Some(kinds));
+            assert_eq!(DeletionOptions::of_accepted_kinds(kinds), Some(options));
+            let words = options.accepted().unwrap();
+            assert_eq!(words.contains("Services"), services_first, "{words}");
+            assert_eq!(words.contains("Claims"), claims_first, "{words}");
+            let not_accepted = DeletionOptions {
+                accepts_partial: false,
+                ..options
+            };
+            assert_eq!(not_accepted.accepted(), None);
+        }
+        // without anything that is deleted first, nothing is accepted
+        let accepts_partial = DeletionOptions {
+            accepts_partial: true,
+            ..DeletionOptions::default()
+        };
+        assert_eq!(accepts_partial.accepted(), None);
+        assert_eq!(DeletionOptions::of_accepted_kinds("claims,services"), None);
+    }
 }

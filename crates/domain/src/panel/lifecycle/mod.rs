@@ -41,8 +41,8 @@ pub use cluster::{
 };
 pub use creation::{CreationOutcome, CreationRefusal, UnknownCreation};
 pub use deletion::{
-    DeletionInventory, DeletionItem, DeletionOptions, DeletionOutcome, DeletionRecord, Fate,
-    LeftoverItem, Leftovers,
+    ACCEPTED_ARGUMENT, DeletionInventory, DeletionItem, DeletionOptions, DeletionOutcome,
+    DeletionRecord, Fate, LeftoverItem, Leftovers,
 };
 pub use enrolment::{
     ApiServerConfiguration, ConfigurationBlock, EnrolmentOutcome, EnrolmentState, RemovedRecord,

@@ -83,6 +83,50 @@ fn a_check_of_the_health_is_not_an_effect() {
 }
 
 #[test]
+fn a_check_of_the_health_before_the_conductor_begins_is_not_the_end() {
+    for (status, end) in [
+        ("CREATE_COMPLETE", "UPDATE_COMPLETE"),
+        ("UPDATE_COMPLETE", "UPDATE_COMPLETE"),
+        // the failure is an old one
+        ("UPDATE_FAILED", "UPDATE_COMPLETE"),
+    ] {
+        let before = Poll::of(status, -10);
+        let mut progress = change(&before, Operation::UpdateNodeGroup, Goal::Unseen);
+        Poll::of(status, 1).seen_by(&mut progress, 2);
+        assert_eq!(report(&progress, 3).outcome, Outcome::Running, "{status}");
+        Poll::of("UPDATE_IN_PROGRESS", 3).seen_by(&mut progress, 4);
+        Poll::of(end, 5).seen_by(&mut progress, 6);
+        assert_eq!(report(&progress, 7).outcome, Outcome::Succeeded, "{status}");
+    }
+    // control case: a change between two looks
+    let before = Poll::of("UPDATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::UpdateNodeGroup, Goal::Unseen);
+    Poll::of("UPDATE_COMPLETE", 3).seen_by(&mut progress, 4);
+    assert_eq!(report(&progress, 5).outcome, Outcome::Running);
+    Poll::of("UPDATE_COMPLETE", 3).seen_by(&mut progress, 10);
+    assert_eq!(report(&progress, 11).outcome, Outcome::Succeeded);
+}
+
+#[test]
+fn a_group_that_has_its_size_before_the_cluster_is_changing_is_not_the_end() {
+    let before = Poll::of("UPDATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    // the number of nodes is saved, a check of the health has moved the time, and the conductor goes on
+    let mut begun = Poll::of("UPDATE_COMPLETE", 1);
+    begun.groups[0].node_count = 5;
+    begun.groups[0].status = crate::status::Status::parse("UPDATE_IN_PROGRESS");
+    begun.seen_by(&mut progress, 2);
+    assert_eq!(report(&progress, 3).outcome, Outcome::Running);
+    let mut running = Poll::of("UPDATE_IN_PROGRESS", 3);
+    running.groups[0] = begun.groups[0].clone();
+    running.seen_by(&mut progress, 4);
+    let mut done = Poll::of("UPDATE_COMPLETE", 8);
+    done.groups[0].node_count = 5;
+    done.seen_by(&mut progress, 9);
+    assert_eq!(report(&progress, 10).outcome, Outcome::Succeeded);
+}
+
+#[test]
 fn a_resize_ends_with_its_size() {
     let before = Poll::of("CREATE_COMPLETE", -10);
     let mut progress = change(&before, Operation::Resize, size(5));

@@ -110,6 +110,11 @@ async fn changes_are_sent_as_magnum_expects_them() {
         .await
         .unwrap();
     client.delete_cluster(&token, uuid()).await.unwrap();
+    let argument = ("accepted", "services,claims");
+    client
+        .delete_cluster_with(&token, uuid(), argument)
+        .await
+        .unwrap();
     let path = format!("clusters/{CLUSTER}");
     assert_eq!(
         calls(&server),
@@ -117,9 +122,12 @@ async fn changes_are_sent_as_magnum_expects_them() {
             format!("POST {path}/actions/resize"),
             format!("PATCH {path}"),
             format!("DELETE {path}"),
+            format!("DELETE {path}"),
         ]
     );
     let received = server.received();
+    let last = received.last().unwrap();
+    assert!(last.target.ends_with("?accepted=services%2Cclaims"));
     assert_eq!(
         received[1].body,
         json!({"node_count": 4, "nodes_to_remove": ["s"], "nodegroup": CLUSTER})

@@ -166,12 +166,12 @@ class SimulatedDriver(driver.Driver):
             self.finish_group(cluster, group, prefix)
         cluster.status = f"{prefix}_COMPLETE"
         cluster.status_reason = None
-        if prefix == "DELETE":
-            operations.remove(cluster.uuid)
-        else:
+        if prefix != "DELETE":
             cluster.coe_version = self.version(cluster)
             cluster.container_version = "1.7.22"
         cluster.save()
+        # the conductor can save UPDATE_IN_PROGRESS before the next operation is recorded, which this one would end at once
+        operations.remove(cluster.uuid)
 
     def finish_group(self, cluster, group, prefix):
         if group.status == STATUS.DELETE_IN_PROGRESS and prefix != "DELETE":

@@ -1,6 +1,7 @@
 //! Checks a request against the table of permitted calls, and finds out what it changes; no I/O.
 use super::rules::{RULES, Rule};
 use axum::http::{Method, StatusCode};
+use portico_domain::panel::lifecycle::{ACCEPTED_ARGUMENT, DeletionOptions};
 use portico_lifecycle::spec::DEFAULT_GROUP;
 use portico_openstack::rest::{PassedCall, PassedPath, Service};
 use serde_json::Value;
@@ -115,16 +116,25 @@ pub fn check(request: &CloudRequest, project: &str) -> Result<Checked, NotPermit
     };
     let body = body(rule, request)?;
     let cluster = cluster(rule, &captured)?;
+    let mut query = query(rule, request.query.as_deref(), project)?;
+    let accepted = take_accepted(&mut query)?;
     let change = match rule.method {
         "GET" => None,
         _ => Some(change(rule, (cluster, captured.as_slice()), body.as_ref())?),
     };
+    let change = change.map(|change| match accepted {
+        Some(accepted) => Changing {
+            target: accepted.to_owned(),
+            ..change
+        },
+        None => change,
+    });
     Ok(Checked {
         call: PassedCall {
             service,
             operation: rule.name,
             method: request.method.clone(),
-            query: query(rule, request.query.as_deref(), project)?,
+            query,
             version: version(request.version.as_deref())?,
             path,
             body,
@@ -202,6 +212,22 @@ fn query(
                 .ok_or(NotPermitted::Query)
         })
         .collect()
+}
+
+/// Takes what the user accepts out of the query of a deletion, in the words of the journal: the argument is not
+/// Magnum's.
+fn take_accepted(
+    query: &mut Vec<(&'static str, String)>,
+) -> Result<Option<&'static str>, NotPermitted> {
+    let mut values = query.extract_if(.., |(name, _)| *name == ACCEPTED_ARGUMENT);
+    let value = values.next().map(|(_, value)| value);
+    let is_repeated = values.next().is_some();
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    let options = DeletionOptions::of_accepted_kinds(&value).filter(|_| !is_repeated);
+    let words = options.and_then(DeletionOptions::accepted);
+    words.map(Some).ok_or(NotPermitted::Query)
 }
 
 fn version(version: Option<&str>) -> Result<Option<String>, NotPermitted> {

@@ -1,5 +1,6 @@
 //! The calls that are passed on: those of `crates/openstack`, all of Magnum's and reads of the other
 //! services. What is not in this table is refused.
+use portico_domain::panel::lifecycle::ACCEPTED_ARGUMENT;
 use portico_openstack::rest::Service;
 
 /// A permitted call.
@@ -43,7 +44,7 @@ pub const RULES: &[Rule] = {
         rule(Magnum, "POST", "clusters", &[], "create_cluster"),
         rule(Magnum, "GET", "clusters/{cluster}", &[], "cluster"),
         rule(Magnum, "PATCH", "clusters/{cluster}", &["rollback"], "change_cluster"),
-        rule(Magnum, "DELETE", "clusters/{cluster}", &[], "delete_cluster"),
+        rule(Magnum, "DELETE", "clusters/{cluster}", &[ACCEPTED_ARGUMENT], "delete_cluster"),
         rule(Magnum, "POST", "clusters/{cluster}/actions/resize", &[], "resize_node_group"),
         rule(Magnum, "POST", "clusters/{cluster}/actions/upgrade", &[], "upgrade_cluster"),
         rule(Magnum, "GET", "clusters/{cluster}/nodegroups", PAGE, "node_groups"),

@@ -260,6 +260,28 @@ fn a_change_has_the_action_of_the_journal() {
 }
 
 #[test]
+fn what_a_user_accepts_with_a_deletion_is_recorded_and_not_sent_to_magnum() {
+    let at = |query: &str| format!("container-infra/v1/clusters/{CLUSTER}{query}");
+    let checked = |path: &str| check(&request(Method::DELETE, path, &Value::Null), PROJECT);
+    let deletion = checked(&at("?accepted=services%2Cclaims")).unwrap();
+    assert!(deletion.call.query.is_empty());
+    let target = deletion.change.unwrap().target;
+    let words = "Services and PersistentVolumeClaims of other namespaces may be left";
+    assert!(target.ends_with(words), "{target}");
+    for query in [
+        "?accepted=",
+        "?accepted=everything",
+        "?accepted=services&accepted=claims",
+        "?force=1",
+    ] {
+        assert_eq!(checked(&at(query)), Err(NotPermitted::Query), "{query}");
+    }
+    // it is an argument of the deletion of a cluster alone
+    let group = at("/nodegroups/g-1?accepted=services");
+    assert_eq!(checked(&group), Err(NotPermitted::Query));
+}
+
+#[test]
 fn attack_117_a_change_names_its_cluster_by_the_uuid() {
     for cluster in ["shop", "900e37588071430ea8cf5c48f428dc0e", "detail"] {
         let path = format!("container-infra/v1/clusters/{cluster}");

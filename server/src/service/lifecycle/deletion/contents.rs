@@ -1,6 +1,5 @@
 //! What a cluster contains that costs outside of it: Services of the type LoadBalancer, and
 //! PersistentVolumeClaims. Read and deleted through Kubernetes, with the caller's own rights.
-use super::lists::{self, Lists, only_in};
 use crate::{
     caller::{
         Caller,
@@ -9,6 +8,7 @@ use crate::{
     kube::{Api, ClusterSnapshot, KubeError, changes},
     service::Services,
 };
+use portico_cluster_operations::contents::{self, CLAIMS, Lists, SERVICES, Wanted};
 use portico_domain::panel::{ObjectRef, ResourceRef, lifecycle::DeletionOptions};
 use portico_lifecycle::inventory::Reclaim;
 use serde_json::Value;
@@ -121,49 +121,33 @@ fn policies(list: &Value) -> ReclaimPolicies {
 ///
 /// # Errors
 /// If they cannot be read.
-pub async fn find(api: &impl Lists, options: DeletionOptions) -> Result<Found, KubeError> {
-    let mut found = Found::default();
-    if options.services_first {
-        let kind = "Services of the type LoadBalancer";
-        let listed = lists::list(api, "services").await?;
-        found
-            .partial
-            .extend(listed.only.map(|names| only_in(kind, &names)));
-        found
-            .objects
-            .extend(objects(&listed.items, "services", |object| {
-                object["spec"]["type"] == "LoadBalancer"
-            }));
-    }
-    if options.claims_first {
-        let (kind, plural) = ("PersistentVolumeClaims", "persistentvolumeclaims");
-        let listed = lists::list(api, plural).await?;
-        found
-            .partial
-            .extend(listed.only.map(|names| only_in(kind, &names)));
-        found
-            .objects
-            .extend(objects(&listed.items, plural, |_| true));
-    }
-    Ok(found)
+pub async fn find<L: Lists>(api: &L, options: DeletionOptions) -> Result<Found, L::Error> {
+    let wanted = Wanted {
+        services: options.services_first,
+        claims: options.claims_first,
+    };
+    let found = contents::find(api, wanted).await?;
+    let services = found.services.iter();
+    let services = services.filter_map(|service| inside(service, SERVICES));
+    let claims = found.claims.iter();
+    let claims = claims.filter_map(|claim| inside(claim, CLAIMS));
+    Ok(Found {
+        objects: services.chain(claims).collect(),
+        partial: found.partial,
+    })
 }
 
-fn objects(items: &[Value], plural: &str, is_wanted: impl Fn(&Value) -> bool) -> Vec<Inside> {
-    let objects = items
-        .iter()
-        .filter(|object| is_wanted(object))
-        .filter_map(|object| {
-            let metadata = &object["metadata"];
-            Some(Inside {
-                object: ObjectRef {
-                    resource: ResourceRef::new("", "v1", plural),
-                    namespace: Some(metadata["namespace"].as_str()?.to_owned()),
-                    name: metadata["name"].as_str()?.to_owned(),
-                },
-                uid: metadata["uid"].as_str()?.to_owned(),
-            })
-        });
-    objects.collect()
+/// Reads an object of a list; `None` without a namespace, a name or a UID.
+fn inside(object: &Value, plural: &str) -> Option<Inside> {
+    let metadata = &object["metadata"];
+    Some(Inside {
+        object: ObjectRef {
+            resource: ResourceRef::new("", "v1", plural),
+            namespace: Some(metadata["namespace"].as_str()?.to_owned()),
+            name: metadata["name"].as_str()?.to_owned(),
+        },
+        uid: metadata["uid"].as_str()?.to_owned(),
+    })
 }
 
 /// Deletes what the options name, and waits for some seconds until it is gone.
@@ -178,7 +162,7 @@ pub async fn delete_first(
 ) -> Result<(), String> {
     let found = find(api, options).await;
     let found = found.map_err(|error| error.sentence())?;
-    if let Some(refusal) = unaccepted(&found, options) {
+    if let Some(refusal) = contents::unaccepted(&found.partial, options.accepts_partial) {
         return Err(refusal);
     }
     let mut left = found.objects;
@@ -214,47 +198,19 @@ pub async fn delete_first(
     }
 }
 
-/// Returns why nothing is deleted, if the user has not accepted that only some namespaces were looked at.
-fn unaccepted(found: &Found, options: DeletionOptions) -> Option<String> {
-    let is_accepted = found.partial.is_empty() || options.accepts_partial;
-    (!is_accepted).then(|| {
-        let partial = found.partial.join(" ");
-        format!("{partial} Nothing was deleted: this has to be accepted first.")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
 
     #[test]
-    fn only_services_with_a_load_balancer_are_deleted_first() {
-        let metadata = |name: &str| json!({"name": name, "namespace": "shop", "uid": "u1"});
-        let items = [
-            json!({"metadata": metadata("web"), "spec": {"type": "LoadBalancer"}}),
-            json!({"metadata": metadata("db"), "spec": {"type": "ClusterIP"}}),
-        ];
-        let found = objects(&items, "services", |object| {
-            object["spec"]["type"] == "LoadBalancer"
-        });
-        assert_eq!(found.len(), 1);
-        assert_eq!(audit::target(&found[0].object), "shop/services/web");
-    }
-
-    #[test]
-    fn a_deletion_that_leaves_namespaces_out_has_to_be_accepted() {
-        let mut found = Found::default();
-        let mut options = DeletionOptions {
-            services_first: true,
-            ..DeletionOptions::default()
-        };
-        assert_eq!(unaccepted(&found, options), None);
-        found.partial = vec!["Services were looked for in dev.".to_owned()];
-        let refusal = unaccepted(&found, options).unwrap();
-        assert!(refusal.starts_with("Services were looked for in dev. "));
-        options.accepts_partial = true;
-        assert_eq!(unaccepted(&found, options), None);
+    fn an_object_is_deleted_in_its_namespace_and_by_its_uid() {
+        let web = json!({"metadata": {"name": "web", "namespace": "shop", "uid": "u1"}});
+        let found = inside(&web, SERVICES).unwrap();
+        assert_eq!(audit::target(&found.object), "shop/services/web");
+        assert_eq!(found.uid, "u1");
+        let without_uid = json!({"metadata": {"name": "web", "namespace": "shop"}});
+        assert_eq!(inside(&without_uid, SERVICES), None);
     }
 
     #[test]

@@ -255,7 +255,9 @@ pub fn title(request: &RequestContent, templates: &TemplateNames) -> String {
     match request.action.as_str() {
         "create_cluster" => "Create the cluster".to_owned(),
         "continue_creation" => "Continue the creation".to_owned(),
-        "delete_cluster" => "Delete the cluster".to_owned(),
+        "delete_cluster" if target.is_empty() => "Delete the cluster".to_owned(),
+        // what the user has accepted
+        "delete_cluster" => format!("Delete the cluster ({target})"),
         "enrol" => "Enrol the cluster".to_owned(),
         "create_node_group" => of_group("Create the node group"),
         "change_node_group" => of_group("Change the node group"),

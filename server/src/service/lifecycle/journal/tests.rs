@@ -2,7 +2,7 @@
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::rows::{self, Read, Shown};
 use jiff::Timestamp;
-use portico_domain::panel::lifecycle::JournalRow;
+use portico_domain::panel::lifecycle::{DeletionOptions, JournalRow};
 use portico_lifecycle::journal::{Difference, StackEvent, TemplateNames};
 use portico_store::{JournalEntry, JournalKey, JournalSource, KeyRing, NewJournalEntry, Store};
 use serde::Serialize;
@@ -326,5 +326,32 @@ fn another_maximum_and_owner_are_shown_in_words() {
             "Owner: grace → the user with the ID eve-id",
             "7 further differences are not shown.",
         ]
+    );
+}
+
+#[test]
+fn a_deletion_names_what_the_user_has_accepted() {
+    let title = |target: &str| {
+        let request = RequestContent {
+            action: "delete_cluster".to_owned(),
+            target: target.to_owned(),
+            user_id: "ada-id".to_owned(),
+            user_name: "ada".to_owned(),
+            request_id: None,
+            reason: None,
+            outcome: RequestOutcome::Accepted,
+            answer: None,
+        };
+        rows::title(&request, &TemplateNames::default())
+    };
+    assert_eq!(title(""), "Delete the cluster");
+    let options = DeletionOptions {
+        services_first: true,
+        claims_first: false,
+        accepts_partial: true,
+    };
+    assert_eq!(
+        title(options.accepted().unwrap()),
+        "Delete the cluster (accepted: Services of other namespaces may be left)"
     );
 }

@@ -1,4 +1,7 @@
 //! Reviews and sends the removal of a chosen node, alone or with others of its group.
+#[cfg(test)]
+mod tests;
+
 use super::reading::{Found, find};
 use crate::{
     caller::Caller,
@@ -147,14 +150,16 @@ pub async fn send(
     if let Some(reason) = pods::refusal(&removal.pods, &wanted.accepted_pods) {
         return Ok(Sent::refused(reason));
     }
-    let to_check: &[ChosenNode] = if is_drained { &removal.nodes } else { &[] };
-    for node in to_check {
-        if let Err(reason) = source.ensure_drained(cluster, node).await {
-            let name = &node.name;
-            return Ok(Sent::refused(format!(
-                "{name}: {reason} Drain the node first, or type \"{without_draining}\" to remove it with its pods."
-            )));
-        }
+    if is_drained && let Err(reason) = source.ensure_drained(cluster, &removal.nodes).await {
+        let remedy = match removal.nodes.len() {
+            1 => format!(
+                "Drain the node first, or type \"{without_draining}\" to remove it with its pods."
+            ),
+            _ => format!(
+                "Drain the nodes first, or type \"{without_draining}\" to remove them with their pods."
+            ),
+        };
+        return Ok(Sent::refused(format!("{reason} {remedy}")));
     }
     let present = (cluster, &found.target.cluster);
     let (action, what) = (&removal.step.action, "the removal");

@@ -11,7 +11,9 @@ use crate::service::lifecycle::{
     },
     pods::PodSource,
 };
-use portico_domain::panel::lifecycle::{ChangeOutcome, NodeReplacement, ReplacementStage};
+use portico_domain::panel::lifecycle::{
+    ChangeOutcome, NodeRemoval, NodeReplacement, ReplacementStage,
+};
 use portico_lifecycle::placement::Placement;
 use serde_json::{Value, json};
 use std::slice;
@@ -171,6 +173,27 @@ async fn no_second_node_leaves_and_none_is_added_before_the_first_has_left() {
     );
     assert!(refused.contains("changed meanwhile"), "{refused}");
     assert_eq!(full.calls(), [""; 0]);
+}
+
+#[tokio::test]
+async fn one_node_is_replaced_in_place_and_not_others_with_it() {
+    let magnum = cloud("CREATE_COMPLETE", 2).await;
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let source = PodSource::Given(&Placement::NotNeeded);
+    let wanted = replacement(Stage::Leave);
+    let too_many = (0..NodeRemoval::MAX_NODES).map(|number| number.to_string());
+    for others in [vec![TWO.to_owned()], too_many.collect()] {
+        let typed = NodeRemoval::confirmation(NAME, others.len());
+        let node = NodeRemoval {
+            others,
+            ..removal(ONE, &typed)
+        };
+        let what = (&node, &wanted, None);
+        let sent = leave(&magnum.clients, &ada, CLUSTER, what, source).await;
+        let refused = reason(sent.unwrap().outcome);
+        assert_eq!(refused, "One node is replaced at a time.");
+    }
+    assert_eq!(magnum.calls(), [""; 0]);
 }
 
 #[test]
