@@ -15,6 +15,8 @@ use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 use uuid::Uuid;
 
+/// Maximum number of objects that are deleted at once: the next request deletes the others.
+const MAX_DELETIONS: usize = 500;
 /// How often it is looked whether the deleted objects are gone, and the pause before each look.
 const LOOKS: u32 = 6;
 const PAUSE: Duration = Duration::from_secs(2);
@@ -166,7 +168,7 @@ pub async fn delete_first(
         return Err(refusal);
     }
     let mut left = found.objects;
-    for one in &left {
+    for one in left.iter().take(MAX_DELETIONS) {
         let deleted = changes::delete(api, &one.object, &one.uid).await;
         let outcome = match &deleted {
             // it is gone already
@@ -191,7 +193,7 @@ pub async fn delete_first(
     match left.first() {
         None => Ok(()),
         Some(first) => Err(format!(
-            "{} Services and PersistentVolumeClaims are still being deleted, such as {}.",
+            "{} Services and PersistentVolumeClaims are not gone yet, such as {}.",
             left.len(),
             audit::target(&first.object)
         )),

@@ -4,7 +4,7 @@ use portico_cluster_operations::contents::{Lists, Visible};
 use portico_domain::panel::{ResourceRef, VisibleNamespaces};
 use serde_json::Value;
 
-/// Maximum number of objects of a list.
+/// Maximum number of objects of a chunk.
 const MAX_OBJECTS: &str = "500";
 
 impl Lists for Api {
@@ -16,12 +16,12 @@ impl Lists for Api {
         namespace: Option<&str>,
     ) -> Result<Vec<Value>, KubeError> {
         let path = path::collection(&ResourceRef::core(plural), namespace)?;
-        let path = path::with_query(&path, &[("limit", MAX_OBJECTS)]);
-        let mut list = self.get(&path).await?;
-        Ok(match list.get_mut("items").map(Value::take) {
-            Some(Value::Array(items)) => items,
-            _ => Vec::new(),
+        super::chunks::all(plural, |position| {
+            let query = [("limit", MAX_OBJECTS), ("continue", position.as_str())];
+            let chunk = path::with_query(&path, &query);
+            async move { self.get(&chunk).await }
         })
+        .await
     }
 
     async fn visible(&self) -> Result<Visible, KubeError> {

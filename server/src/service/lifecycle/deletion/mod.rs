@@ -1,4 +1,5 @@
 //! The deletion of a cluster: inventory, request, leftovers.
+mod chunks;
 mod contents;
 mod inventory;
 mod items;

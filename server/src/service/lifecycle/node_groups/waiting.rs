@@ -84,8 +84,10 @@ fn view(target: &Target, viewer: &Viewer, entries: &[JournalEntry], now: Timesta
     let running = words::is_busy(status).then(|| {
         match last_request(entries, &viewer.user_id, now) {
             Some(request) => format!("Another change of the cluster is running: {request}."),
+            // it may be of another client, or older than what the journal attributes; on Redis there is no journal
             None => format!(
-                "Another change of the cluster is running ({status}). It was not requested through Portico."
+                "Another change of the cluster is running ({status}). Portico has no recent record of a request \
+                 for it."
             ),
         }
     });

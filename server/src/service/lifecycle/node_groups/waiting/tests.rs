@@ -200,28 +200,33 @@ fn case_29_a_change_waits_for_the_running_one_which_is_named_and_then_for_the_us
 }
 
 #[test]
-fn a_running_change_of_another_client_is_named_as_such() {
+fn a_running_change_without_a_recent_request_is_attributed_to_no_client() {
     let ada = viewer("ada", &["member", "reader"]);
     let settled = json!({"status": "UPDATE_COMPLETE", "is_busy": false, "differences": []});
     let busy = json!({"status": "UPDATE_IN_PROGRESS", "is_busy": true, "differences": []});
+    let request = || sent("r1", "gpu", RequestOutcome::Accepted);
     // the newest first: the request of Portico has ended before
-    let entries = [
+    let ended = [
         entry(JournalSource::Observation, &settled),
         entry(JournalSource::Observation, &busy),
-        sent("r1", "gpu", RequestOutcome::Accepted),
+        request(),
     ];
-    let shown = view(
-        &target("UPDATE_IN_PROGRESS", 14),
-        &ada,
-        &entries,
-        Timestamp::UNIX_EPOCH,
-    );
-    let running = shown.running.unwrap();
-    assert!(
-        running.contains("not requested through Portico"),
-        "{running}"
-    );
-    assert_eq!(shown.waiting, None);
+    let days_later = Timestamp::UNIX_EPOCH + jiff::SignedDuration::from_hours(48);
+    for (entries, now) in [
+        (&ended[..], Timestamp::UNIX_EPOCH),
+        // it may still be the one that runs
+        (&[request()][..], days_later),
+        // without a journal
+        (&[][..], Timestamp::UNIX_EPOCH),
+    ] {
+        let shown = view(&target("UPDATE_IN_PROGRESS", 14), &ada, entries, now);
+        let running = shown.running.unwrap();
+        assert!(
+            running.ends_with("Portico has no recent record of a request for it."),
+            "{running}"
+        );
+        assert_eq!(shown.waiting, None);
+    }
 }
 
 #[test]
