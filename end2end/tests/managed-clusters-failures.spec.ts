@@ -2,7 +2,8 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { createCluster, failure, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
-import { signedIn, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn } from "../support/sign-in";
 import { clustersOf, clustersPage, createColleague, createTenant, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 

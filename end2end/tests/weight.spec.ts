@@ -6,7 +6,7 @@ import { podThatRuns } from "../support/page-check";
 import { casesOf } from "../support/page-states";
 import * as path from "../support/paths";
 import { routes } from "../support/routes";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 
 interface Gate {
   /** All bytes as transferred, headers included. */
