@@ -166,7 +166,7 @@ test("finding P24: regions of a page differ by name", async ({ browser }) => {
   const panel = await page(browser);
   for (const to of [path.clusterPage(), path.authenticationPage(), path.accessPage(), path.deployment("shop", "storefront")]) {
     await settle(panel, to);
-    const { violations } = await axe(panel).setLegacyMode().withRules(["landmark-unique"]).analyze();
+    const { violations } = await axe(panel).withRules(["landmark-unique"]).analyze();
     expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)), to).toEqual([]);
   }
   await panel.context().close();
