@@ -29,3 +29,12 @@ class AxeOfPage extends AxeBuilder {
 }
 
 export const axe = (page: Page): AxeBuilder => new AxeOfPage(page);
+
+/** Changes the colour scheme, and waits until no colour is on its way to another: rules of contrast would measure what is between. */
+export async function setColorScheme(page: Page, colorScheme: "light" | "dark") {
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate(async () => {
+    const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+    await Promise.all(transitions.map(({ finished }) => finished.catch(() => undefined)));
+  });
+}

@@ -1,6 +1,6 @@
 // Objects are created and edited as YAML: what is written is checked, reviewed, and only then applied.
 import type { Page } from "@playwright/test";
-import { axe } from "../support/accessibility";
+import { axe, setColorScheme } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { content, documents, editor, paste, planned, review, reviewChanges, textOf } from "../support/editor";
 import { cluster } from "../support/env";
@@ -374,7 +374,7 @@ test("the create page is accessible in light and dark", async ({ page }) => {
   await openCreate(page);
   const expectAccessible = async () => {
     for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
+      await setColorScheme(page, colorScheme);
       const found = await axe(page).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
       const violations = found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
       expect(violations, colorScheme).toEqual([]);

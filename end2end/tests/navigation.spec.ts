@@ -1,6 +1,6 @@
 // What goes along from page to page, the choice of a cluster, the command palette and the announcement of pages.
 import type { Page } from "@playwright/test";
-import { axe } from "../support/accessibility";
+import { axe, setColorScheme } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { cluster, projectId } from "../support/env";
 import { interactive } from "../support/interactive";
@@ -329,7 +329,7 @@ test.describe("the command palette", () => {
       await page.keyboard.type("po");
       await expect(active(page)).toContainText("Pods");
       for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
+        await setColorScheme(page, colorScheme);
         expect(await sideways()).toBe(0);
         await expect(palette(page)).toBeInViewport({ ratio: 1 });
         const { violations } = await axe(page).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();

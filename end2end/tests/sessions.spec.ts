@@ -1,6 +1,6 @@
 // "Your sessions", and the pages that say why something about signing in went wrong.
 import type { Browser, Page } from "@playwright/test";
-import { axe } from "../support/accessibility";
+import { axe, setColorScheme } from "../support/accessibility";
 import { expect, newContext, test } from "../support/browser";
 import { send } from "../support/http";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
@@ -130,7 +130,7 @@ test("the list reads well at any width, light and dark", async ({ browser }) => 
       const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       expect(sideways, `${width} px`).toBeLessThanOrEqual(0);
       for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
+        await setColorScheme(page, colorScheme);
         const { violations } = await axe(page).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
         const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`);
         expect(found, `${width} px, ${colorScheme}`).toEqual([]);
