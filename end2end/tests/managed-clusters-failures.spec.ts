@@ -92,7 +92,7 @@ test("case_21 a creation that stalls is reported with its step, and its start is
 test("case_22 a creation continues while its page is closed, and the page shows the same steps when it is opened again", async ({ page }) => {
   const name = unique("closed");
   await signIn(page, tenant.member, clustersPage(tenant));
-  const cluster = await createCluster(page, tenant, name, { sim_seconds: "15" });
+  const cluster = await createCluster(page, tenant, name, { sim_seconds_create: "15" });
   // how long the step took, which is observed once
   const took = async (one: Page) => {
     const row = steps(one).getByRole("listitem").filter({ hasText: "Network and security groups" });

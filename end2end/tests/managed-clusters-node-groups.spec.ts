@@ -241,7 +241,7 @@ test("the journal remains after the deletion, and can be downloaded", async ({ p
 test("case_29 a second change is queued behind the running one, which is named, and is sent when that has finished", async ({ page, browser }) => {
   test.setTimeout(240_000);
   await signIn(page, tenant.member, clustersPage(tenant));
-  const cluster = await createCluster(page, tenant, unique("queued"), { sim_seconds: "15" });
+  const cluster = await createCluster(page, tenant, unique("queued"), { sim_seconds_update: "15" });
   await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
   // Portico has seen it too: what it has not seen to end could still be what runs
   await expect(progress(page)).toContainText("Complete", { timeout: 30_000 });
