@@ -74,6 +74,8 @@ prepare_go() {
   export PATH=$GOROOT/bin:$PATH
   # as this version's own build does it: GOPATH mode, and nothing but ./vendor
   export GO111MODULE=off GOPATH=$work/go GOCACHE=$work/go-cache GOFLAGS='' GOPROXY=off CGO_ENABLED=0 GOTOOLCHAIN=local HOME=$work
+  # a compiler lives for seconds: less of them for its garbage, within memory that a small machine has for two
+  export GOGC=400 GOMEMLIMIT=1GiB
 }
 
 # the one generated file that the source package lacks
