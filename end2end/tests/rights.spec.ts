@@ -20,6 +20,11 @@ function personOf(browser: Browser, user: UserName): Promise<Person> {
   return known;
 }
 
+// their pages would follow the cluster until the worker ends
+test.afterAll(async () => {
+  for (const who of people.values()) await who.then(({ page }) => page.context().close()).catch(() => undefined);
+});
+
 async function inTurns<In, Out>(items: In[], work: (item: In) => Promise<Out>): Promise<Out[]> {
   const results: Out[] = [];
   for (let i = 0; i < items.length; i += 4) results.push(...(await Promise.all(items.slice(i, i + 4).map(work))));
