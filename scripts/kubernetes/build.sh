@@ -74,8 +74,8 @@ prepare_go() {
   export PATH=$GOROOT/bin:$PATH
   # as this version's own build does it: GOPATH mode, and nothing but ./vendor
   export GO111MODULE=off GOPATH=$work/go GOCACHE=$work/go-cache GOFLAGS='' GOPROXY=off CGO_ENABLED=0 GOTOOLCHAIN=local HOME=$work
-  # a compiler lives for seconds: less of them for its garbage, within memory that a small machine has for two
-  export GOGC=400 GOMEMLIMIT=1GiB
+  # a quarter of a compiler's time is for its garbage; the limit is what a small machine has for each of two compilers
+  export GOGC=300 GOMEMLIMIT=1536MiB
 }
 
 # the one generated file that the source package lacks
