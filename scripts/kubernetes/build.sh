@@ -74,7 +74,7 @@ prepare_go() {
   export PATH=$GOROOT/bin:$PATH
   # as this version's own build does it: GOPATH mode, and nothing but ./vendor
   export GO111MODULE=off GOPATH=$work/go GOCACHE=$work/go-cache GOFLAGS='' GOPROXY=off CGO_ENABLED=0 GOTOOLCHAIN=local HOME=$work
-  # a quarter of a compiler's time is for its garbage; the limit is what a small machine has for each of two compilers
+  # compilers collect their garbage less often; the limit is what a small machine has for each of two
   export GOGC=300 GOMEMLIMIT=1536MiB
 }
 
