@@ -19,9 +19,12 @@ function gatewayKey(): string | undefined {
 const trusted = gatewayKey();
 
 /** Files that take minutes, one test after the other. Begun late, each would keep one worker busy while the others are idle. */
-const long = /\/(endings|list-features|managed-clusters-(deletion|node-groups|nodes)|navigation|objects|story-cluster-lifecycle|workloads)\.spec\.ts$/;
-/** What these stop, add or search concerns everything. */
-const alone = /(faults|loading|drain|leak)\.spec\.ts$/;
+const long =
+  /\/(endings|list-features|managed-clusters-(deletion|drain|node-groups|nodes)|navigation|objects|story-cluster-(day-two|lifecycle)|workloads)\.spec\.ts$/;
+/** What these stop or add concerns everything. */
+const alone = /\/((clusters-)?faults|loading|drain)\.spec\.ts$/;
+/** The last: it searches what all others have left. */
+const leak = /\/leak\.spec\.ts$/;
 
 export default defineConfig({
   testDir: "tests",
@@ -67,8 +70,8 @@ export default defineConfig({
   // in this order; the last two wait for the others
   projects: [
     { name: "long", testMatch: long },
-    { name: "main", testIgnore: [long, alone] },
-    { name: "faults", testMatch: /(faults|loading|drain)\.spec\.ts$/, dependencies: ["long", "main"], workers: 1 },
-    { name: "leak", testMatch: /leak\.spec\.ts/, dependencies: ["faults"] },
+    { name: "main", testIgnore: [long, alone, leak] },
+    { name: "faults", testMatch: alone, dependencies: ["long", "main"], workers: 1 },
+    { name: "leak", testMatch: leak, dependencies: ["faults"] },
   ],
 });

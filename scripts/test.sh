@@ -46,8 +46,9 @@ begin_programs() {
   begin 10 "programs of the services" bash -euc service_programs
 }
 
-# one thread links it for minutes; only browsers need it
-begin_browser_half() { begin 19 "browser half" "${CARGO_TARGET_DIR:-target}/debug/xtask" site --release; }
+# One thread links it for minutes; only browsers need it. With a higher niceness it would be the last, and browser tests would
+# wait for one thread while the other processor is idle.
+begin_browser_half() { begin 10 "browser half" "${CARGO_TARGET_DIR:-target}/debug/xtask" site --release; }
 
 prepare() {
   [ -z "${prepared:-}" ] || return 0

@@ -1,6 +1,7 @@
 // Browser contexts that record their responses and console messages. `test` watches the context of each test;
 // further ones are made with `newContext`.
 import { test as base, expect, type Browser, type BrowserContext, type BrowserContextOptions, type Response } from "@playwright/test";
+import { porticoUrl } from "./env";
 import { isSearchable, record, recordBody } from "./secrets";
 
 const portico = /^(__Host-)?portico/;
@@ -9,15 +10,21 @@ const complaints = new WeakMap<BrowserContext, string[]>();
 /** Hands the demo's users their password: demo mode exists for that, and serves it nowhere else. */
 const demoPassword = "/oauth2/demo/password";
 
+/** Addresses of the panel's files whose content never changes. The browser of each test loads them again. */
+const keptFiles = new Set<string>();
+
 async function keep(response: Response) {
-  if (new URL(response.url()).pathname === demoPassword) return;
+  const address = response.url();
+  if (new URL(address).pathname === demoPassword || keptFiles.has(address)) return;
   try {
     for (const { name, value } of await response.headersArray()) {
       if (name.toLowerCase() === "set-cookie") keepCookie(value);
     }
-    const type = response.headers()["content-type"] ?? "";
+    const headers = response.headers();
+    const type = headers["content-type"] ?? "";
     // a module is megabytes, which the browser would send here in base64
-    if (isSearchable(type)) recordBody(response.url(), type, await response.text());
+    if (isSearchable(type)) recordBody(address, type, await response.text());
+    if (address.startsWith(`${porticoUrl}/pkg/`) && headers["cache-control"]?.includes("immutable")) keptFiles.add(address);
   } catch {
     // a redirect has no body, and a page that went away took its own with it
   }

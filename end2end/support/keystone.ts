@@ -61,11 +61,21 @@ export async function deleteProject(id: string) {
   mustBe(await administer("DELETE", `/projects/${id}`), 204, 404);
 }
 
-/** Gives a role in a project that no seed made. */
-/** Any role of the cloud, by its name. */
-export async function giveRoleIn(user: string, project: string, role: string) {
+/** IDs of roles by their names. */
+const roleIds = new Map<string, string>();
+
+async function roleIdOf(role: string): Promise<string> {
+  const known = roleIds.get(role);
+  if (known) return known;
   const found = mustBe(await administer("GET", `/roles?name=${encodeURIComponent(role)}`), 200);
-  const [{ id }] = JSON.parse(found.body).roles;
+  const [{ id }] = JSON.parse(found.body).roles as [{ id: string }];
+  roleIds.set(role, id);
+  return id;
+}
+
+/** Gives any role of the cloud, by its name, in a project that no seed made. */
+export async function giveRoleIn(user: string, project: string, role: string) {
+  const id = await roleIdOf(role);
   mustBe(await administer("PUT", `/projects/${project}/users/${user}/roles/${id}`), 204);
 }
 

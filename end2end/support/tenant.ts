@@ -1,6 +1,6 @@
 // A project of one test file's own in the stack's cloud, for clusters of the real Magnum: quotas are the project's own.
 import { optionalSetting, setting } from "./env";
-import { send } from "./http";
+import { send, type Answer } from "./http";
 import { createProject, createUser, deleteProject, deleteUser, giveRoleIn, tokenIn } from "./keystone";
 import { record } from "./secrets";
 import type { Account } from "./sign-in";
@@ -43,14 +43,24 @@ interface Cluster {
   status: string;
 }
 
+/** Tokens of members, by the members' names: Keystone is asked once, not before each request. */
+const tokens = new Map<string, string>();
+
 /** Asks Magnum as another client than Portico, with the member's own token. */
-export async function magnum(tenant: Tenant, method: string, path: string, body?: unknown) {
-  const token = await tokenIn(tenant.member.name, tenant.member.password, tenant.project);
-  return send(`${setting("MAGNUM_URL").replace(/\/$/, "")}${path}`, {
+export async function magnum(tenant: Tenant, method: string, path: string, body?: unknown): Promise<Answer> {
+  const { name, password } = tenant.member;
+  const known = tokens.get(name);
+  const token = known ?? (await tokenIn(name, password, tenant.project));
+  tokens.set(name, token);
+  const answer = await send(`${setting("MAGNUM_URL").replace(/\/$/, "")}${path}`, {
     method,
     headers: { "x-auth-token": token, "openstack-api-version": "container-infra 1.14", "content-type": "application/json" },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
+  if (answer.status !== 401 || !known) return answer;
+  // a change of roles has revoked it
+  tokens.delete(name);
+  return magnum(tenant, method, path, body);
 }
 
 /** How often the list is read while Magnum answers with 400, and the pause between, in milliseconds. */

@@ -6,7 +6,7 @@ import { admin, apply } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, remove, unique } from "../support/workloads";
 
 let namespace: string;

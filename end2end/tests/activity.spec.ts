@@ -5,7 +5,7 @@ import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;

@@ -2,7 +2,7 @@ import { expect, newContext, test } from "../support/browser";
 import { interactive } from "../support/interactive";
 import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
 
 let namespace: string;

@@ -8,7 +8,8 @@ import { run } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signIn as signInByForm } from "../support/sign-in";
 import { createNamespace, remove } from "../support/workloads";
 
 let namespace: string;
@@ -151,7 +152,8 @@ test("without scripts both tests work", async ({ browser }) => {
 });
 
 test("kube-auth's figures are there, and renew themselves", async ({ page }) => {
-  await open(page, "vera");
+  // the API server asks kube-auth about a new token
+  await signInByForm(page, "vera", path.authenticationPage());
   const card = section(page, "kube-auth metrics");
   const authenticated = card.getByRole("row").filter({ hasText: "Authenticated" }).getByRole("cell").last();
   await expect(authenticated).toHaveText(/^[\d,]+$/);
@@ -198,7 +200,7 @@ test("need_13 the commands are those of the viewer's own system first", async ({
   ]) {
     const context = await newContext(browser, { userAgent });
     const page = await context.newPage();
-    await signIn(page, "vera", path.clusterPage());
+    await signInByForm(page, "vera", path.clusterPage());
     const terminal = section(page, "Use from your terminal");
     await expect(terminal.getByRole("tab", { selected: true })).toHaveText(system ?? "");
     await expect(terminal.getByRole("link", { name: "Download the portico program" }).filter({ visible: true })).toHaveAttribute(

@@ -7,7 +7,7 @@ import { form, send } from "../support/http";
 import { run } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 
 test.describe("bad input gets a clear answer", () => {
   test("a user name of a megabyte", async ({ page, context }) => {

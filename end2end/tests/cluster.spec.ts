@@ -57,7 +57,9 @@ test("every kind that the cluster has can be listed", async ({ page }) => {
     expect([...shown].some((kind) => wanted.test(kind)), name).toBe(true);
   }
   for (const address of new Set(addresses)) {
-    await page.goto(address);
+    // a page is sent whole; objects.spec.ts has scripts take the lists over
+    await page.goto(address, { waitUntil: "domcontentloaded" });
+    await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
     await expect(page.locator("[data-state=loading]")).toHaveCount(0);
     await expect(page.locator("[data-state=error], [data-state=not-found]"), address).toHaveCount(0);
   }

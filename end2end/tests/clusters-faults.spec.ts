@@ -24,7 +24,7 @@ const main = (page: Page) => page.getByRole("main");
 
 /** The body of a creation that takes some seconds. */
 const creation = (name: string, seconds: number) => ({
-  form: { name, template, keypair: "ops", labels: { sim_seconds: String(seconds) }, groups: [{ name: "default-worker", count: 1 }] },
+  form: { name, template, keypair: "ops", labels: { sim_seconds: "1", sim_seconds_create: String(seconds) }, groups: [{ name: "default-worker", count: 1 }] },
   attempt: randomUUID(),
 });
 

@@ -2,7 +2,7 @@
 import { expect, test } from "../support/browser";
 import { content, documents, paste, reviewChanges } from "../support/editor";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { createNamespace, remove, unique } from "../support/workloads";
 
 let namespace: string;

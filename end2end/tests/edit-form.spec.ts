@@ -4,7 +4,8 @@ import { expect, test } from "../support/browser";
 import { review, reviewChanges } from "../support/editor";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { account, enter, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { account, enter, signIn as signInByForm } from "../support/sign-in";
 import { signOut } from "../support/sign-out";
 import { createNamespace, deploymentManifest, image, nextImage, podManifest, remove, unique } from "../support/workloads";
 
@@ -133,9 +134,9 @@ test.describe("need_05 unsaved fields", () => {
   const restore = (page: Page) => page.getByRole("button", { name: "Restore unsaved changes" });
   const stored = (page: Page) => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith("portico-draft:")));
 
-  /** Opens the form, and changes the image, a variable and a label. */
+  /** Opens the form in a session of its own, and changes the image, a variable and a label. */
   async function openAndChange(page: Page, name: string) {
-    await signIn(page, "devi", path.deployment(namespace, name, "edit"));
+    await signInByForm(page, "devi", path.deployment(namespace, name, "edit"));
     await field(page, "Container main", "Image").fill(nextImage);
     await field(page, "Environment of main", "MODE").fill("slow");
     await group(page, "Environment of main").getByRole("button", { name: "Remove OLD" }).click();
@@ -208,7 +209,7 @@ test.describe("need_05 unsaved fields", () => {
     const other = await page.context().newPage();
     await signOut(other);
     await other.close();
-    await signIn(page, "ada", path.deployment(namespace, name, "edit"));
+    await signInByForm(page, "ada", path.deployment(namespace, name, "edit"));
     await expect(field(page, "Container main", "Image")).toHaveValue(image);
     await expect(offer(page)).toHaveCount(0);
     expect(await stored(page)).toEqual([]);

@@ -4,7 +4,8 @@ import { expect, test } from "../support/browser";
 import { content, documents, dropFiles, paste, planned, review, reviewChanges, textOf } from "../support/editor";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
-import { account, enter, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { account, enter, signIn as signInByForm } from "../support/sign-in";
 import { signOut } from "../support/sign-out";
 import { createNamespace, remove, unique } from "../support/workloads";
 
@@ -23,16 +24,17 @@ const outcome = (page: Page) => page.locator("[data-part=outcome]");
 const offer = (page: Page) => page.getByText("This tab has a text that was not saved.");
 const applyButton = (page: Page) => page.getByRole("button", { name: /^Apply / });
 
-async function openCreate(page: Page) {
-  await signIn(page, "devi", path.createPage(`namespace=${namespace}`));
+/** `begin` is `signInByForm` in a test that ends the session. */
+async function openCreate(page: Page, begin = signIn) {
+  await begin(page, "devi", path.createPage(`namespace=${namespace}`));
   await expect(content(page)).toBeVisible();
 }
 
 /** The YAML of a ConfigMap with the key `a`, changed in the editor but not saved. */
-async function edited(page: Page): Promise<{ name: string; text: string }> {
+async function edited(page: Page, begin = signIn): Promise<{ name: string; text: string }> {
   const name = unique("edited");
   await apply("acme-prod", configMap(name, { a: "before" }));
-  await signIn(page, "devi", path.object(namespace, "core/v1/configmaps", name, "edit?as=yaml"));
+  await begin(page, "devi", path.object(namespace, "core/v1/configmaps", name, "edit?as=yaml"));
   await expect(content(page)).toContainText("a: before");
   const text = (await textOf(page)).replace("a: before", "a: after");
   await paste(page, text);
@@ -93,7 +95,7 @@ test.describe("after the end of the session", () => {
   test("need_02 the sign-in leads back to the page, which offers the text, and it is applied", async ({ page }) => {
     const name = unique("expired");
     const text = documents(configMap(name, { a: "b" }));
-    await openCreate(page);
+    await openCreate(page, signInByForm);
     await paste(page, text);
     await endSession(page);
     await page.getByRole("button", { name: "Review changes" }).click();
@@ -116,7 +118,7 @@ test.describe("after the end of the session", () => {
   });
 
   test("need_01 an edit is offered again as YAML, and it is saved", async ({ page }) => {
-    const { name, text } = await edited(page);
+    const { name, text } = await edited(page, signInByForm);
     await endSession(page);
     // the page of an object follows it, so that it learns of the end by itself
     const dialog = page.getByRole("dialog");
@@ -140,11 +142,11 @@ test.describe("a draft", () => {
 
   test("a draft is not offered to another user", async ({ page }) => {
     const text = documents(configMap(unique("private"), { a: "b" }));
-    await openCreate(page);
+    await openCreate(page, signInByForm);
     await paste(page, text);
     await expect.poll(() => stored(page)).toHaveLength(1);
     await endSession(page);
-    await signIn(page, "ada", path.createPage(`namespace=${namespace}`));
+    await signInByForm(page, "ada", path.createPage(`namespace=${namespace}`));
     await expect(content(page)).toBeVisible();
     expect(await textOf(page)).toBe("");
     await expect(offer(page)).toHaveCount(0);
@@ -153,7 +155,7 @@ test.describe("a draft", () => {
   });
 
   test("a draft is removed by a sign-out in its tab", async ({ page }) => {
-    await openCreate(page);
+    await openCreate(page, signInByForm);
     await paste(page, documents(configMap(unique("private"), { a: "b" })));
     await expect.poll(() => stored(page)).toHaveLength(1);
     await signOut(page);

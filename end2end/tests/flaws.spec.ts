@@ -7,7 +7,8 @@ import { createUser, deleteUser, giveRole, takeRole } from "../support/keystone"
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signIn as signInByForm } from "../support/sign-in";
 import { createNamespace, createPod, deploymentManifest, podReady, remove, unique } from "../support/workloads";
 
 /** Ends an attribute, a tag and a script, and says so when it runs. */
@@ -153,7 +154,7 @@ test("flaw_13 after a role was taken away the page offers nothing any more, with
     await giveRole(id, "acme", "member");
     const context = await newContext(browser);
     const page = await context.newPage();
-    await signIn(page, who, path.deployment(namespace, "hostile"));
+    await signInByForm(page, who, path.deployment(namespace, "hostile"));
     await expect(page.getByRole("button", { name: "Restart" }).or(page.getByRole("link", { name: "Restart" })).first(), "the control case").toBeEnabled();
     await takeRole(id, "acme", "k8s_developer");
     await expect

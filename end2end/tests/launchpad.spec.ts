@@ -1,7 +1,7 @@
 import { expect, test } from "../support/browser";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 
 test("what needs attention is first, each with its reason", async ({ page }) => {
   await signIn(page, "devi", path.project());

@@ -7,7 +7,8 @@ import { interactive } from "../support/interactive";
 import { podThatRuns } from "../support/page-check";
 import { casesOf, gatewayPages } from "../support/page-states";
 import * as path from "../support/paths";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn, signIn as signInByForm } from "../support/sign-in";
 
 test.describe.configure({ mode: "parallel" });
 
@@ -91,7 +92,7 @@ test("finding P16: the gateway's pages and the panel share tokens, type, cards a
 });
 
 test("finding P16: the chosen theme holds on the gateway's pages, after sign-out and without scripts", async ({ browser }) => {
-  const panel = await page(browser, { colorScheme: "light" });
+  const panel = await signedIn(browser, "ada", home, { colorScheme: "light" });
   const dark = "rgb(13, 16, 21)";
   const background = (of: Page) => of.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   await choose(panel, "Dark");
@@ -117,7 +118,7 @@ test("finding P16: the chosen theme holds on the gateway's pages, after sign-out
   await expect(scriptless.locator("html")).toHaveAttribute("data-theme", "dark");
   await plain.close();
 
-  await signIn(panel, "ada", home);
+  await signInByForm(panel, "ada", home);
   await choose(panel, "As the system");
   await panel.goto("/oauth2/sessions");
   expect(await background(panel)).not.toBe(dark);
@@ -165,7 +166,7 @@ test("finding P24: regions of a page differ by name", async ({ browser }) => {
   const panel = await page(browser);
   for (const to of [path.clusterPage(), path.authenticationPage(), path.accessPage(), path.deployment("shop", "storefront")]) {
     await settle(panel, to);
-    const { violations } = await axe(panel).setLegacyMode().withRules(["landmark-unique"]).analyze();
+    const { violations } = await axe(panel).withRules(["landmark-unique"]).analyze();
     expect(violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)), to).toEqual([]);
   }
   await panel.context().close();
@@ -180,10 +181,11 @@ test(`no page scrolls sideways at ${widths.join(", ")} px, light and dark`, asyn
     .map(({ path }) => path);
   for (const to of [...new Set(addresses), ...gatewayPages.map(({ path }) => path)]) {
     await settle(panel, to);
-    for (const colorScheme of ["light", "dark"] as const) {
-      await panel.emulateMedia({ colorScheme });
-      for (const width of widths) {
-        await panel.setViewportSize({ width, height: 900 });
+    // a change of the width costs more than one of the colours
+    for (const width of widths) {
+      await panel.setViewportSize({ width, height: 900 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await panel.emulateMedia({ colorScheme });
         const sideways = () => panel.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         await expect.poll(sideways, { message: `${to} at ${width} px, ${colorScheme}` }).toBe(0);
       }

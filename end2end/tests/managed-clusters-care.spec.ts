@@ -4,7 +4,8 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { createCluster, isAccessible, main, statusOf, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
-import { signedIn, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn } from "../support/sign-in";
 import { clustersPage, createColleague, createTenant, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 

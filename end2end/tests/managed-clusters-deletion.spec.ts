@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { createCluster, failure, isAccessible, main, statusOf, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { deleteVolumesAndBalancers, refuseToDeleteNetwork } from "../support/stand-in";
 import { clustersPage, createTenant, hasMagnum, removeTenant, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";

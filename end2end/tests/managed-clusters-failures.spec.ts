@@ -2,7 +2,8 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { createCluster, failure, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
-import { signedIn, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn } from "../support/sign-in";
 import { clustersOf, clustersPage, createColleague, createTenant, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 
@@ -91,7 +92,7 @@ test("case_21 a creation that stalls is reported with its step, and its start is
 test("case_22 a creation continues while its page is closed, and the page shows the same steps when it is opened again", async ({ page }) => {
   const name = unique("closed");
   await signIn(page, tenant.member, clustersPage(tenant));
-  const cluster = await createCluster(page, tenant, name, { sim_seconds: "15" });
+  const cluster = await createCluster(page, tenant, name, { sim_seconds_create: "15" });
   // how long the step took, which is observed once
   const took = async (one: Page) => {
     const row = steps(one).getByRole("listitem").filter({ hasText: "Network and security groups" });

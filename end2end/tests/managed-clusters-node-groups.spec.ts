@@ -3,7 +3,8 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { createCluster, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
-import { signedIn, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn } from "../support/sign-in";
 import { setQuota, usedQuota } from "../support/stand-in";
 import { clustersOf, clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
@@ -15,11 +16,17 @@ let tenant: Tenant;
 test.beforeAll(async () => {
   tenant = await createTenant();
 });
-// the quotas of the project are those of a small one
+
+/** The cluster of the last tests of this file, which change nothing of it. */
+let unchanged: string | undefined;
+const changed = async () => (await clustersOf(tenant)).filter(({ uuid }) => uuid !== unchanged);
+
+// the quotas of the project are those of a small one: what is deleted here is gone before the next is created
 test.afterEach(async () => {
-  for (const { uuid } of await clustersOf(tenant)) await magnum(tenant, "DELETE", `/clusters/${uuid}`);
-  await expect.poll(async () => (await clustersOf(tenant)).length, { timeout: 60_000 }).toBe(0);
+  for (const { uuid } of await changed()) await magnum(tenant, "DELETE", `/clusters/${uuid}`);
 });
+const othersGone = () => expect.poll(async () => (await changed()).length, { timeout: 60_000 }).toBe(0);
+
 test.afterAll(() => removeTenant(tenant));
 
 const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
@@ -30,9 +37,16 @@ const entries = (page: Page) => main(page).getByRole("list", { name: "Entries, t
 
 async function complete(page: Page, name: string): Promise<string> {
   await signIn(page, tenant.member, clustersPage(tenant));
+  await othersGone();
   const cluster = await createCluster(page, tenant, name);
   await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
   return cluster;
+}
+
+async function openUnchanged(page: Page): Promise<string> {
+  if (unchanged) await signIn(page, tenant.member, clustersPage(tenant, unchanged));
+  else unchanged = await complete(page, unique("unchanged"));
+  return unchanged;
 }
 
 /** The number of nodes that Magnum has for a group; `undefined`: it has no such group. */
@@ -125,33 +139,6 @@ test("a resize is not sent from another size than the form has shown", async ({ 
   expect(await nodesOf(cluster, "default-worker")).toBe(3);
 });
 
-test("case_32 the default group cannot be deleted, also if it is asked", async ({ page }) => {
-  const cluster = await complete(page, unique("default"));
-  await page.goto(viewOf(cluster, "node-groups"));
-  const group = row(page, "default-worker");
-  await expect(group.locator("[aria-disabled=true]").filter({ hasText: "Delete" })).toBeVisible();
-  const api = await PanelApi.inProject(page, tenant.project);
-  const change = { delete: { group: "default-worker", typed: "default-worker" } };
-  const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
-  expect(forced.body).toContain('"refused"');
-  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
-});
-
-test("a reader sees the node groups and the journal, and changes nothing", async ({ page, browser }) => {
-  const cluster = await complete(page, unique("read"));
-  const colleague = await createColleague(tenant, "reader");
-  const other = await signedIn(browser, colleague, viewOf(cluster, "node-groups"));
-  await expect(row(other, "default-worker").locator("[aria-disabled=true]")).toHaveCount(3);
-  await other.goto(viewOf(cluster, "journal"));
-  await expect(entries(other).filter({ hasText: "Create the cluster" })).toContainText(tenant.member.name);
-  const api = await PanelApi.inProject(other, tenant.project);
-  const change = { resize: { group: "default-worker", from: 1, nodes: 2, min: null, max: null } };
-  const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
-  expect(forced.body).toContain('"refused"');
-  expect(await nodesOf(cluster, "default-worker")).toBe(1);
-  await other.context().close();
-});
-
 test("a change of another client is in the journal as one from outside of Portico", async ({ page }) => {
   const cluster = await complete(page, unique("outside"));
   await page.reload();
@@ -240,7 +227,8 @@ test("the journal remains after the deletion, and can be downloaded", async ({ p
 test("case_29 a second change is queued behind the running one, which is named, and is sent when that has finished", async ({ page, browser }) => {
   test.setTimeout(240_000);
   await signIn(page, tenant.member, clustersPage(tenant));
-  const cluster = await createCluster(page, tenant, unique("queued"), { sim_seconds: "15" });
+  await othersGone();
+  const cluster = await createCluster(page, tenant, unique("queued"), { sim_seconds_update: "15" });
   await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
   // Portico has seen it too: what it has not seen to end could still be what runs
   await expect(progress(page)).toContainText("Complete", { timeout: 30_000 });
@@ -276,6 +264,7 @@ test("case_29 a second change is queued behind the running one, which is named, 
 
 test("a change with two steps waits for a user after its page was left, and is continued or discarded in another browser", async ({ page, browser }) => {
   await signIn(page, tenant.member, clustersPage(tenant));
+  await othersGone();
   const cluster = await createCluster(page, tenant, unique("resumed"), { sim_seconds: "3" });
   await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
   const api = await PanelApi.inProject(page, tenant.project);
@@ -309,8 +298,35 @@ test("a change with two steps waits for a user after its page was left, and is c
   await other.context().close();
 });
 
+test("case_32 the default group cannot be deleted, also if it is asked", async ({ page }) => {
+  const cluster = await openUnchanged(page);
+  await page.goto(viewOf(cluster, "node-groups"));
+  const group = row(page, "default-worker");
+  await expect(group.locator("[aria-disabled=true]").filter({ hasText: "Delete" })).toBeVisible();
+  const api = await PanelApi.inProject(page, tenant.project);
+  const change = { delete: { group: "default-worker", typed: "default-worker" } };
+  const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
+  expect(forced.body).toContain('"refused"');
+  await waitForStatus(tenant, cluster, "CREATE_COMPLETE");
+});
+
+test("a reader sees the node groups and the journal, and changes nothing", async ({ page, browser }) => {
+  const cluster = await openUnchanged(page);
+  const colleague = await createColleague(tenant, "reader");
+  const other = await signedIn(browser, colleague, viewOf(cluster, "node-groups"));
+  await expect(row(other, "default-worker").locator("[aria-disabled=true]")).toHaveCount(3);
+  await other.goto(viewOf(cluster, "journal"));
+  await expect(entries(other).filter({ hasText: "Create the cluster" })).toContainText(tenant.member.name);
+  const api = await PanelApi.inProject(other, tenant.project);
+  const change = { resize: { group: "default-worker", from: 1, nodes: 2, min: null, max: null } };
+  const forced = await api.post("/api/managed_clusters/change_node_group", { cluster, change, reason: "" });
+  expect(forced.body).toContain('"refused"');
+  expect(await nodesOf(cluster, "default-worker")).toBe(1);
+  await other.context().close();
+});
+
 test("case_28 a size beyond the quota has red bars in the form, and cannot be sent", async ({ page }) => {
-  const cluster = await complete(page, unique("quota"));
+  const cluster = await openUnchanged(page);
   await setQuota(tenant, "cores", await usedQuota(tenant, "cores"));
   try {
     await page.goto(viewOf(cluster, "node-groups"));
@@ -334,7 +350,7 @@ test("case_28 a size beyond the quota has red bars in the form, and cannot be se
 });
 
 test("case_33 a restricted label is marked beside its field, and nothing can be sent", async ({ page }) => {
-  const cluster = await complete(page, unique("labels"));
+  const cluster = await openUnchanged(page);
   await page.goto(viewOf(cluster, "node-groups"));
   await main(page).getByRole("button", { name: "Add a node group" }).click();
   const labels = main(page).getByLabel("Labels of the nodes");

@@ -3,7 +3,8 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { createCluster, isAccessible, main, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
-import { signedIn, signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn } from "../support/sign-in";
 import { clustersPage, createColleague, createTenant, hasMagnum, magnum, removeTenant, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 
@@ -41,6 +42,15 @@ async function complete(page: Page, name: string): Promise<string> {
   return cluster;
 }
 
+/** The cluster of the tests that change nothing of it. */
+let unchanged: string | undefined;
+
+async function openUnchanged(page: Page): Promise<string> {
+  if (unchanged) await signIn(page, tenant.member, clustersPage(tenant, unchanged));
+  else unchanged = await complete(page, unique("unchanged"));
+  return unchanged;
+}
+
 async function nodesOf(api: PanelApi, cluster: string): Promise<Node[]> {
   const answer = await api.post("/api/managed_clusters/nodes", { cluster });
   expect(answer.status, answer.body).toBe(200);
@@ -48,7 +58,7 @@ async function nodesOf(api: PanelApi, cluster: string): Promise<Node[]> {
 }
 
 test("the nodes of a cluster are listed with group, server and state, and are filtered", async ({ page }) => {
-  const cluster = await complete(page, unique("nodes"));
+  const cluster = await openUnchanged(page);
   await page.goto(clustersPage(tenant, cluster));
   await main(page).getByRole("link", { name: "Nodes", exact: true }).click();
   await expect(title(page)).toHaveText("Nodes");
@@ -211,7 +221,7 @@ test("a node is replaced in place: it leaves first, and another tab adds the new
 });
 
 test("a reader sees the nodes and removes none, also if it is asked", async ({ page, browser }) => {
-  const cluster = await complete(page, unique("reader"));
+  const cluster = await openUnchanged(page);
   const colleague = await createColleague(tenant, "reader");
   const other = await signedIn(browser, colleague, viewOf(cluster, "nodes"));
   // "Replace" and "Remove" of two nodes

@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { axe } from "../support/accessibility";
 import { expect, test } from "../support/browser";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 import { clustersOf, clustersPage, createTenant, hasMagnum, removeTenant, template, type Tenant } from "../support/tenant";
 import { unique } from "../support/workloads";
 

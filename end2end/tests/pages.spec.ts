@@ -12,7 +12,7 @@ let withoutRoleId: string;
 const viewers = new Viewers(withoutRole);
 // every page is photographed in each state anyway, and a trace of it all would take twice as long
 test.use({ trace: "off" });
-// the longest file: both workers share it
+// the longest file: all workers share it
 test.describe.configure({ mode: "parallel" });
 
 test.beforeAll(async () => {

@@ -6,7 +6,8 @@ import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
 import { section } from "../support/sections";
-import { signedIn, signIn, type Account } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
+import { signedIn, type Account } from "../support/sign-in";
 import { createNamespace, podManifest, podReady, remove, unique } from "../support/workloads";
 
 let namespace: string;

@@ -102,119 +102,121 @@ async function fits(page: Page) {
   expect.soft(sideways, `pixels of sideways scroll at ${page.url()}`).toBe(0);
 }
 
+// the schemes differ in colours only: each step has a picture in both
 for (const width of [1440, 390]) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    test.describe(`at ${width} px, ${colorScheme}`, () => {
-      let namespace: string;
-      let page: Page;
-      const picture = async (what: string, fullPage = true) => {
-        await fits(page);
-        // the sticky header of a page that was scrolled would be in the middle of its picture
-        if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+  test.describe(`at ${width} px`, () => {
+    let namespace: string;
+    let page: Page;
+    const picture = async (what: string, fullPage = true) => {
+      await fits(page);
+      // the sticky header of a page that was scrolled would be in the middle of its picture
+      if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+      for (const colorScheme of ["dark", "light"] as const) {
+        await page.emulateMedia({ colorScheme });
         await page.screenshot({ path: nodePath.join(pictures, `story-application-${what}-${colorScheme}-${width}.png`), fullPage, animations: "disabled" });
-      };
+      }
+    };
 
-      test.beforeEach(async ({ browser }) => {
-        mkdirSync(pictures, { recursive: true });
-        namespace = await createNamespace("story");
-        const context = await newContext(browser, { viewport: { width, height: 900 }, colorScheme });
-        page = await context.newPage();
-      });
-      test.afterEach(async () => {
-        await remove(namespace);
-        expect(takeComplaints(page.context()).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
-        await page.context().close();
-      });
-
-      test("need_application a developer creates an application, changes it, and follows its rollout and its logs", async () => {
-        test.setTimeout(180_000);
-        await signIn(page, "devi", path.createPage(`namespace=${namespace}`));
-        await expect(content(page)).toBeVisible();
-        await paste(page, application);
-        await reviewChanges(page);
-        for (const name of ["ConfigMap", "Deployment", "Service", "Ingress"]) await expect(planned(page, new RegExp(`^${name} `))).toHaveAttribute("data-effect", "create");
-        await picture("1-review");
-        await page.getByRole("button", { name: "Apply 4 objects" }).click();
-        const outcome = part(page, "outcome");
-        await expect(outcome.getByRole("heading", { name: "4 created" })).toBeVisible();
-        await picture("2-applied");
-
-        await outcome.getByRole("link", { name: /^Deployment .*shop$/ }).click();
-        await expect(part(page, "rollout")).toContainText(complete(2));
-        for (const [relation, name] of [["Selected by Services", "shop"], ["Uses", "shop-settings"]] as const) {
-          await expect(page.getByRole("region", { name: relation }).getByRole("link", { name, exact: true })).toBeVisible();
-        }
-        await picture("3-running");
-
-        // the form: the image of the container, and a variable of its environment
-        await tab(page, "Edit").click();
-        const image = page.getByRole("group", { name: "Container web", exact: true }).getByLabel("Image", { exact: true });
-        await expect(image).toHaveValue(firstImage);
-        await image.fill(nextImage);
-        await page.getByRole("group", { name: "Environment of web", exact: true }).getByLabel("GREETING", { exact: true }).fill("good-morning");
-        await reviewChanges(page);
-        const difference = review(page).getByRole("region", { name: /^Difference of / });
-        for (const line of [`image: ${nextImage}`, "value: good-morning"]) await expect(difference.locator("ins").filter({ hasText: line })).toBeVisible();
-        await expect(difference.locator("del").filter({ hasText: "value: hello" })).toBeVisible();
-        await picture("4-edit");
-        await page.getByRole("button", { name: "Save", exact: true }).click();
-        await expect(page.getByText("shop was saved.")).toBeVisible();
-
-        // the same page shows the rollout until it is complete
-        await expect(part(page, "revisions").getByRole("row").nth(1)).toContainText(/^2 Current/);
-        await expect(part(page, "rollout")).toContainText(complete(2));
-        await expect(part(page, "pods").getByRole("heading", { name: "Pods (2)" })).toBeVisible();
-        const images = () => admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].spec.containers[*].image}");
-        await expect.poll(images).toBe(`${nextImage} ${nextImage}`);
-        await picture("5-rolled-out");
-
-        await tab(page, "Logs").click();
-        const pods = (await admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
-        const lines = page.getByRole("log");
-        for (const pod of pods) await expect(lines).toContainText(new RegExp(`\\[${pod}\\] good-morning order=\\d+ currency=EUR`));
-        await picture("6-logs");
-      });
-
-      test("need_rollback a developer finds a workload that crashes, reads why, and rolls it back", async () => {
-        test.setTimeout(240_000);
-        const healthy = deploymentManifest(namespace, "payments", 2, "echo connected; sleep infinity");
-        await apply("acme-prod", healthy);
-        await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/payments", "--timeout=60s");
-        await apply("acme-prod", deploymentManifest(namespace, "payments", 2, "echo cannot reach the database; exit 3"));
-
-        await signIn(page, "devi", path.list("core/v1/pods", `namespace=${namespace}`));
-        const row = page.getByRole("main").getByRole("row").filter({ hasText: "CrashLoopBackOff" }).first();
-        await expect(row).toBeVisible({ timeout: 60_000 });
-        await picture("7-list-failing");
-        await row.getByRole("link", { name: /^payments-/ }).click();
-        await expect(page.locator("[data-reason]")).toContainText("exit code 3", { timeout: 60_000 });
-        await picture("8-reason");
-
-        // by its ReplicaSet to the Deployment
-        const owner = page.getByRole("region", { name: "Owned by" }).getByRole("link");
-        await owner.click();
-        await expect(page).toHaveURL(/\/replicasets\//);
-        await owner.click();
-        await expect(page).toHaveURL(/\/deployments\/payments$/);
-        const failing = part(page, "pods").getByRole("row").filter({ hasText: /CrashLoopBackOff|Error/ });
-        await expect(failing.first()).toBeVisible({ timeout: 60_000 });
-        await expect(part(page, "rollout")).not.toContainText("Complete");
-        await picture("9-failing");
-
-        await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
-        const difference = dialog(page).getByRole("region", { name: "Changes of the pod template" });
-        await expect(difference.locator("del").filter({ hasText: "cannot reach the database" })).toBeVisible();
-        await expect(difference.locator("ins").filter({ hasText: "connected" })).toBeVisible();
-        await picture("10-roll-back", false);
-        await dialog(page).getByRole("button", { name: "Roll back", exact: true }).click();
-        await expect(dialog(page)).toHaveCount(0);
-
-        await expect(part(page, "rollout")).toContainText(complete(2), { timeout: 60_000 });
-        await expect(failing).toHaveCount(0);
-        await expect(page.locator("[data-reason]")).toHaveCount(0);
-        await picture("11-recovered");
-        expect(await admin("acme-prod", "get", "deployment", "-n", namespace, "payments", "-o", "jsonpath={.spec.template.spec.containers[0].command[2]}")).toBe("echo connected; sleep infinity");
-      });
+    test.beforeEach(async ({ browser }) => {
+      mkdirSync(pictures, { recursive: true });
+      namespace = await createNamespace("story");
+      const context = await newContext(browser, { viewport: { width, height: 900 } });
+      page = await context.newPage();
     });
-  }
+    test.afterEach(async () => {
+      await remove(namespace);
+      expect(takeComplaints(page.context()).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
+      await page.context().close();
+    });
+
+    test("need_application a developer creates an application, changes it, and follows its rollout and its logs", async () => {
+      test.setTimeout(180_000);
+      await signIn(page, "devi", path.createPage(`namespace=${namespace}`));
+      await expect(content(page)).toBeVisible();
+      await paste(page, application);
+      await reviewChanges(page);
+      for (const name of ["ConfigMap", "Deployment", "Service", "Ingress"]) await expect(planned(page, new RegExp(`^${name} `))).toHaveAttribute("data-effect", "create");
+      await picture("1-review");
+      await page.getByRole("button", { name: "Apply 4 objects" }).click();
+      const outcome = part(page, "outcome");
+      await expect(outcome.getByRole("heading", { name: "4 created" })).toBeVisible();
+      await picture("2-applied");
+
+      await outcome.getByRole("link", { name: /^Deployment .*shop$/ }).click();
+      await expect(part(page, "rollout")).toContainText(complete(2));
+      for (const [relation, name] of [["Selected by Services", "shop"], ["Uses", "shop-settings"]] as const) {
+        await expect(page.getByRole("region", { name: relation }).getByRole("link", { name, exact: true })).toBeVisible();
+      }
+      await picture("3-running");
+
+      // the form: the image of the container, and a variable of its environment
+      await tab(page, "Edit").click();
+      const image = page.getByRole("group", { name: "Container web", exact: true }).getByLabel("Image", { exact: true });
+      await expect(image).toHaveValue(firstImage);
+      await image.fill(nextImage);
+      await page.getByRole("group", { name: "Environment of web", exact: true }).getByLabel("GREETING", { exact: true }).fill("good-morning");
+      await reviewChanges(page);
+      const difference = review(page).getByRole("region", { name: /^Difference of / });
+      for (const line of [`image: ${nextImage}`, "value: good-morning"]) await expect(difference.locator("ins").filter({ hasText: line })).toBeVisible();
+      await expect(difference.locator("del").filter({ hasText: "value: hello" })).toBeVisible();
+      await picture("4-edit");
+      await page.getByRole("button", { name: "Save", exact: true }).click();
+      await expect(page.getByText("shop was saved.")).toBeVisible();
+
+      // the same page shows the rollout until it is complete
+      await expect(part(page, "revisions").getByRole("row").nth(1)).toContainText(/^2 Current/);
+      await expect(part(page, "rollout")).toContainText(complete(2));
+      await expect(part(page, "pods").getByRole("heading", { name: "Pods (2)" })).toBeVisible();
+      const images = () => admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].spec.containers[*].image}");
+      await expect.poll(images).toBe(`${nextImage} ${nextImage}`);
+      await picture("5-rolled-out");
+
+      await tab(page, "Logs").click();
+      const pods = (await admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
+      const lines = page.getByRole("log");
+      for (const pod of pods) await expect(lines).toContainText(new RegExp(`\\[${pod}\\] good-morning order=\\d+ currency=EUR`));
+      await picture("6-logs");
+    });
+
+    test("need_rollback a developer finds a workload that crashes, reads why, and rolls it back", async () => {
+      test.setTimeout(240_000);
+      const healthy = deploymentManifest(namespace, "payments", 2, "echo connected; sleep infinity");
+      await apply("acme-prod", healthy);
+      await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/payments", "--timeout=60s");
+      await apply("acme-prod", deploymentManifest(namespace, "payments", 2, "echo cannot reach the database; exit 3"));
+
+      await signIn(page, "devi", path.list("core/v1/pods", `namespace=${namespace}`));
+      const row = page.getByRole("main").getByRole("row").filter({ hasText: "CrashLoopBackOff" }).first();
+      await expect(row).toBeVisible({ timeout: 60_000 });
+      await picture("7-list-failing");
+      await row.getByRole("link", { name: /^payments-/ }).click();
+      await expect(page.locator("[data-reason]")).toContainText("exit code 3", { timeout: 60_000 });
+      await picture("8-reason");
+
+      // by its ReplicaSet to the Deployment
+      const owner = page.getByRole("region", { name: "Owned by" }).getByRole("link");
+      await owner.click();
+      await expect(page).toHaveURL(/\/replicasets\//);
+      await owner.click();
+      await expect(page).toHaveURL(/\/deployments\/payments$/);
+      const failing = part(page, "pods").getByRole("row").filter({ hasText: /CrashLoopBackOff|Error/ });
+      await expect(failing.first()).toBeVisible({ timeout: 60_000 });
+      await expect(part(page, "rollout")).not.toContainText("Complete");
+      await picture("9-failing");
+
+      await part(page, "revisions").getByRole("button", { name: "Roll back to revision 1" }).click();
+      const difference = dialog(page).getByRole("region", { name: "Changes of the pod template" });
+      await expect(difference.locator("del").filter({ hasText: "cannot reach the database" })).toBeVisible();
+      await expect(difference.locator("ins").filter({ hasText: "connected" })).toBeVisible();
+      await picture("10-roll-back", false);
+      await dialog(page).getByRole("button", { name: "Roll back", exact: true }).click();
+      await expect(dialog(page)).toHaveCount(0);
+
+      await expect(part(page, "rollout")).toContainText(complete(2), { timeout: 60_000 });
+      await expect(failing).toHaveCount(0);
+      await expect(page.locator("[data-reason]")).toHaveCount(0);
+      await picture("11-recovered");
+      expect(await admin("acme-prod", "get", "deployment", "-n", namespace, "payments", "-o", "jsonpath={.spec.template.spec.containers[0].command[2]}")).toBe("echo connected; sleep infinity");
+    });
+  });
 }

@@ -1,12 +1,12 @@
 // What a page costs a browser that has nothing in its cache, and how its parts are loaded.
-import type { Browser, Page } from "@playwright/test";
+import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { interactive } from "../support/interactive";
 import { podThatRuns } from "../support/page-check";
 import { casesOf } from "../support/page-states";
 import * as path from "../support/paths";
 import { routes } from "../support/routes";
-import { signIn } from "../support/sign-in";
+import { signIn } from "../support/shared-sign-in";
 
 interface Gate {
   /** All bytes as transferred, headers included. */
@@ -43,6 +43,17 @@ async function signedIn(browser: Browser, user: "ada" | "devi" | "vera"): Promis
   return page;
 }
 
+/** Signed-in browsers, in which pages are weighed one after the other. */
+const browsers = new Map<string, BrowserContext>();
+
+async function pageOf(browser: Browser, user: "ada" | "devi" | "vera"): Promise<Page> {
+  const known = browsers.get(user);
+  if (known) return known.newPage();
+  const page = await signedIn(browser, user);
+  browsers.set(user, page.context());
+  return page;
+}
+
 /** Opens a page without a cache; returns what was transferred until it was interactive. */
 async function weigh(page: Page, address: string) {
   const session = await page.context().newCDPSession(page);
@@ -74,12 +85,12 @@ for (const [name, gate] of Object.entries(gates)) {
   test(`page ${name} costs at most ${gate.kilobytes} kB in ${gate.requests} requests`, async ({ browser }) => {
     const [wanted] = casesOf(await podThatRuns())[name] ?? [];
     if (!wanted || wanted.user === "without-role") throw new Error(`no case of ${name}`);
-    const page = await signedIn(browser, wanted.user as "ada");
+    const page = await pageOf(browser, wanted.user as "ada");
     const { kilobytes, files } = await weigh(page, wanted.path);
     test.info().annotations.push({ type: "weight", description: `${kilobytes.toFixed(1)} kB, ${files.length} requests` });
     expect.soft(kilobytes, files.join("\n")).toBeLessThanOrEqual(gate.kilobytes);
     expect.soft(files.length, files.join("\n")).toBeLessThanOrEqual(gate.requests);
-    await page.context().close();
+    await page.close();
   });
 }
 

@@ -74,6 +74,8 @@ prepare_go() {
   export PATH=$GOROOT/bin:$PATH
   # as this version's own build does it: GOPATH mode, and nothing but ./vendor
   export GO111MODULE=off GOPATH=$work/go GOCACHE=$work/go-cache GOFLAGS='' GOPROXY=off CGO_ENABLED=0 GOTOOLCHAIN=local HOME=$work
+  # compilers collect their garbage less often; the limit is what a small machine has for each of two
+  export GOGC=300 GOMEMLIMIT=1536MiB
 }
 
 # the one generated file that the source package lacks

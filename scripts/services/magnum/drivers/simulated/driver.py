@@ -118,7 +118,7 @@ class SimulatedDriver(driver.Driver):
 
     def begin(self, cluster, kind, seconds, steps, **more):
         with operations.locked(cluster.uuid):
-            operations.begin(cluster.uuid, kind, Labels(cluster).seconds(seconds), steps, **more)
+            operations.begin(cluster.uuid, kind, Labels(cluster).seconds(kind, seconds), steps, **more)
 
     def may_raise(self, cluster, kind):
         if kind in Labels(cluster).set_of("sim_raise"):

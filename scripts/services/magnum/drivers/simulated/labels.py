@@ -1,6 +1,7 @@
 """Labels of a cluster that steer a simulated driver:
 
-sim_seconds    how long an operation takes (default: CREATE_SECONDS … of the driver)
+sim_seconds    how long an operation takes (default: CREATE_SECONDS … of the driver); sim_seconds_create and the like, of the
+               kinds create, update, nodegroup, upgrade, rotate and delete, are for that operation only
 sim_fail       operations that end in *_FAILED, such as create,delete
 sim_raise      operations at which the driver raises at once, in the conductor
 sim_stall      a step that is never finished, such as api_load_balancer or delete_network; with a kind
@@ -29,8 +30,8 @@ class Labels:
     def set_of(self, name):
         return {part.strip() for part in self.values.get(name, "").split(",") if part.strip()}
 
-    def seconds(self, default):
-        return float(self.values.get("sim_seconds", default))
+    def seconds(self, kind, default):
+        return float(self.values.get(f"sim_seconds_{kind}", self.values.get("sim_seconds", default)))
 
     def stalls_at(self, kind, step):
         return bool({step, f"{kind}:{step}"} & self.set_of("sim_stall"))
