@@ -1,7 +1,7 @@
 //! Request IDs: one ID per request, in logs, responses and requests to upstreams (`X-Request-Id`),
 //! and the request's span in a trace.
 use crate::listener::PeerAddr;
-use crate::traces::{self, Continues, continue_trace, forget_trace};
+use crate::traces::{self, Continues, continue_trace, forget_trace, has_trace};
 use futures::TryFutureExt as _;
 use http::{HeaderName, HeaderValue, Request, Response};
 use std::fmt;
@@ -158,11 +158,13 @@ where
         if traces::are_on() {
             span.record("otel.kind", "server");
         }
-        let peer = request.extensions().get::<PeerAddr>();
-        if self.continues.trusts(peer.map(|peer| peer.0.ip())) {
-            continue_trace(&span, request.headers());
-        } else {
-            forget_trace(request.headers_mut());
+        if has_trace(request.headers()) {
+            let peer = request.extensions().get::<PeerAddr>();
+            if self.continues.trusts(peer.map(|peer| peer.0.ip())) {
+                continue_trace(&span, request.headers());
+            } else {
+                forget_trace(request.headers_mut());
+            }
         }
         // not an async block, which would have room for the answer's future twice
         let answered = self.inner.call(request).map_ok(move |mut response| {
