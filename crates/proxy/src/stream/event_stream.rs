@@ -5,6 +5,7 @@ use http::{HeaderMap, header};
 
 use crate::stream::connections::Closing;
 
+const MEDIA_TYPE: &str = "text/event-stream";
 /// The type of the event.
 const EVENT: &str = "portico-closed";
 
@@ -18,9 +19,18 @@ pub struct EventStream {
 impl EventStream {
     /// Follows a response's body, if it is an event stream that events can be added to.
     pub fn in_answer(headers: &HeaderMap) -> Option<Self> {
-        let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+        let kind = headers.get(header::CONTENT_TYPE)?;
+        // most responses are something else
+        let beginning = kind.as_bytes().trim_ascii_start();
+        if !beginning
+            .get(..MEDIA_TYPE.len())?
+            .eq_ignore_ascii_case(MEDIA_TYPE.as_bytes())
+        {
+            return None;
+        }
+        let kind = kind.to_str().ok()?;
         let kind = kind.split(';').next()?.trim();
-        let plain = kind.eq_ignore_ascii_case("text/event-stream")
+        let plain = kind.eq_ignore_ascii_case(MEDIA_TYPE)
             && !headers.contains_key(header::CONTENT_ENCODING)
             && !headers.contains_key(header::CONTENT_LENGTH);
         plain.then(|| Self {
