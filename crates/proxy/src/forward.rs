@@ -143,9 +143,12 @@ impl Forwarder {
         };
 
         let mut response = tokio::select! {
+            // in this order: an ended session counts before a response, and a response before its
+            // timer, which is then not polled again
+            biased;
+            _ = connection.closed() => return Err(ForwardError::SessionEnded),
             response = upstream.send(head, body, handshake.is_some()) => response?,
             error = overdue(flow, limits.response) => return Err(error),
-            _ = connection.closed() => return Err(ForwardError::SessionEnded),
         };
         on_head(response.headers());
         if headers::size(response.headers()) > limits.headers {
