@@ -242,14 +242,20 @@ pub(crate) fn theme(headers: &HeaderMap) -> Option<&str> {
 
 /// Compares beginnings, so that nothing is parsed for the other cookies.
 fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let mut found = lines(headers)
-        .flat_map(|line| parts(line.as_bytes()))
-        .filter_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
-    let value = found.next()?;
-    if found.next().is_some() {
-        return None;
+    let mut found = None;
+    for line in headers.get_all(header::COOKIE) {
+        for pair in parts(line.as_bytes()) {
+            let rest = pair.strip_prefix(name.as_bytes());
+            if let Some(value) = rest.and_then(|rest| rest.strip_prefix(b"="))
+                // a line with other characters does not count, as in `lines`
+                && line.to_str().is_ok()
+                && found.replace(value).is_some()
+            {
+                return None;
+            }
+        }
     }
-    std::str::from_utf8(value).ok()
+    std::str::from_utf8(found?).ok()
 }
 
 /// Returns a value if it has the form of Portico's secrets.
