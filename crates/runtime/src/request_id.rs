@@ -46,7 +46,9 @@ pub struct RequestId(pub Uuid);
 impl RequestId {
     /// Returns a random ID. The thread's own generator needs no system call per request.
     fn new() -> Self {
-        Self(uuid::Builder::from_random_bytes(rand::random()).into_uuid())
+        // one number: an array would take four random bytes for each of its own
+        let random: u128 = rand::random();
+        Self(uuid::Builder::from_random_bytes(random.to_ne_bytes()).into_uuid())
     }
 }
 
