@@ -58,11 +58,14 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
     let route = route_label(site.as_ref(), path, own);
     let line = AccessLogEntry::of(&context, &request);
     // only navigations get pages
-    let theme = if context.navigation {
-        Theme::of(request.headers())
+    let (theme, counts_redirects) = if context.navigation {
+        let [theme, redirects] = parts.cookies.of_pages(request.headers());
+        (Theme::of(theme), redirects.is_some())
     } else {
-        Theme::System
+        (Theme::System, false)
     };
+    // a page that is shown clears the count of sign-ins without success
+    let clears_redirects = counts_redirects && route != "gateway";
     // boxed here once: every layer around it would otherwise move the whole future
     let answer = Box::pin(answer(
         dispatcher,
@@ -70,6 +73,7 @@ pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) ->
         own,
         &context,
         route,
+        clears_redirects,
         request,
     ));
     let handled = async {
@@ -90,15 +94,10 @@ async fn answer(
     own: Option<&OwnPath>,
     context: &Context,
     route: &str,
+    clears_redirects: bool,
     request: Request<Body>,
 ) -> (Response, Option<(&'static str, Source)>) {
     let parts = &dispatcher.parts;
-    let clears_redirects = context.navigation
-        && route != "gateway"
-        && parts
-            .handlers
-            .authentication
-            .counts_redirects(request.headers());
     let decided = panic::caught(decide(dispatcher, site, own, context, request)).await;
     let mut response = match decided {
         Ok(response) => response,

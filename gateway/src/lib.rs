@@ -93,7 +93,8 @@ impl Gateway {
         let dispatcher = Arc::new(router::dispatcher(Arc::clone(&self.0)));
         layer.layer(service_fn(move |request: Request<Body>| {
             let dispatcher = Arc::clone(&dispatcher);
-            async move { Ok::<_, Infallible>(dispatch(&dispatcher, request).await) }
+            // boxed before the layer: what it wraps around a future moves the future each time
+            Box::pin(async move { Ok::<_, Infallible>(dispatch(&dispatcher, request).await) })
         }))
     }
 

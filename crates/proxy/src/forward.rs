@@ -143,9 +143,12 @@ impl Forwarder {
         };
 
         let mut response = tokio::select! {
+            // in this order: an ended session counts before a response, and a response before its
+            // timer, which is then not polled again
+            biased;
+            _ = connection.closed() => return Err(ForwardError::SessionEnded),
             response = upstream.send(head, body, handshake.is_some()) => response?,
             error = overdue(flow, limits.response) => return Err(error),
-            _ = connection.closed() => return Err(ForwardError::SessionEnded),
         };
         on_head(response.headers());
         if headers::size(response.headers()) > limits.headers {
@@ -178,8 +181,9 @@ fn streamed(
     connection: Connection,
     draining: &CancellationToken,
 ) -> Response<Body> {
-    let events = EventStream::in_answer(response.headers());
-    let kind = kind_of(response.headers());
+    let content_type = response.headers().get(header::CONTENT_TYPE);
+    let events = content_type.and_then(|kind| EventStream::in_answer(kind, response.headers()));
+    let kind = kind_of(content_type);
     let idle = match kind {
         metrics::Kind::EventStream => upstream.limits.stream_idle,
         _ => upstream.limits.idle,
@@ -270,10 +274,8 @@ fn takes_trailers(headers: &HeaderMap) -> bool {
     lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"trailers"))
 }
 
-fn kind_of(headers: &HeaderMap) -> metrics::Kind {
-    let events = headers
-        .get(header::CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+fn kind_of(content_type: Option<&HeaderValue>) -> metrics::Kind {
+    let events = content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
     if events {
         metrics::Kind::EventStream
     } else {

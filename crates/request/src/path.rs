@@ -47,7 +47,9 @@ pub fn check(path: &str) -> Result<(), PathFault> {
     if escaped {
         check_escapes(path)?;
     }
-    if path.split('/').any(is_dot_segment) {
+    // each such segment has a dot or an escape
+    let dotted = path.bytes().fold(escaped, |dotted, b| dotted | (b == b'.'));
+    if dotted && path.split('/').any(is_dot_segment) {
         return Err(PathFault::DotSegment);
     }
     if escaped {

@@ -1,7 +1,7 @@
 //! Request IDs: one ID per request, in logs, responses and requests to upstreams (`X-Request-Id`),
 //! and the request's span in a trace.
 use crate::listener::PeerAddr;
-use crate::traces::{self, Continues, continue_trace, forget_trace};
+use crate::traces::{self, Continues, continue_trace, forget_trace, has_trace};
 use futures::TryFutureExt as _;
 use http::{HeaderName, HeaderValue, Request, Response};
 use std::fmt;
@@ -46,7 +46,9 @@ pub struct RequestId(pub Uuid);
 impl RequestId {
     /// Returns a random ID. The thread's own generator needs no system call per request.
     fn new() -> Self {
-        Self(uuid::Builder::from_random_bytes(rand::random()).into_uuid())
+        // one number: an array would take four random bytes for each of its own
+        let random: u128 = rand::random();
+        Self(uuid::Builder::from_random_bytes(random.to_ne_bytes()).into_uuid())
     }
 }
 
@@ -158,11 +160,13 @@ where
         if traces::are_on() {
             span.record("otel.kind", "server");
         }
-        let peer = request.extensions().get::<PeerAddr>();
-        if self.continues.trusts(peer.map(|peer| peer.0.ip())) {
-            continue_trace(&span, request.headers());
-        } else {
-            forget_trace(request.headers_mut());
+        if has_trace(request.headers()) {
+            let peer = request.extensions().get::<PeerAddr>();
+            if self.continues.trusts(peer.map(|peer| peer.0.ip())) {
+                continue_trace(&span, request.headers());
+            } else {
+                forget_trace(request.headers_mut());
+            }
         }
         // not an async block, which would have room for the answer's future twice
         let answered = self.inner.call(request).map_ok(move |mut response| {

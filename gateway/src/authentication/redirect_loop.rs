@@ -41,13 +41,6 @@ impl Authentication {
             .is_some_and(|count| count.redirects >= MAX_REDIRECTS)
     }
 
-    /// Returns whether sign-ins are being counted, so that a page that is shown clears the count.
-    pub fn counts_redirects(&self, headers: &HeaderMap) -> bool {
-        self.cookies
-            .read_mark(headers, Purpose::Redirects)
-            .is_some()
-    }
-
     fn redirects(&self, headers: &HeaderMap, now: Timestamp) -> Option<Count> {
         let mark = self.cookies.read_mark(headers, Purpose::Redirects)?;
         let text = self.store.browser_marks().read(PURPOSE, mark)?;

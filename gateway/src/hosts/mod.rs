@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
     main_host: String,
     apps: HashMap<String, Arc<App>>,
     /// All hosts with their ports, as browsers write them, so that they need no parsing.
-    as_written: HashMap<String, Site>,
+    as_written: foldhash::HashMap<String, Site>,
     /// Trusted apps under paths of the main host.
     on_paths: Vec<Arc<App>>,
     secure: bool,

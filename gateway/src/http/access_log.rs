@@ -217,6 +217,7 @@ impl AccessLogEntry {
                     target: TARGET,
                     parent: None,
                     $level,
+                    message = decision.as_str(),
                     request_id,
                     client,
                     method = self.method.as_str(),
@@ -229,9 +230,7 @@ impl AccessLogEntry {
                     session_id = session,
                     asked = notes.asked,
                     status = status.map(|status| status.as_u16()),
-                    duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-                    "{}",
-                    decision.as_str()
+                    duration_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX)
                 )
             };
         }
@@ -351,8 +350,9 @@ fn host<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> Cow<'r, str> {
         .and_then(|value| value.to_str().ok())
         .or_else(|| uri.authority().map(http::uri::Authority::as_str))
         .unwrap_or_default();
-    let host = named.rsplit('@').next().unwrap_or_default();
-    shortened(host, MAX_HOST_BYTES)
+    let user_information = named.bytes().rposition(|byte| byte == b'@');
+    let from = user_information.map_or(0, |end| end + 1);
+    shortened(named.get(from..).unwrap_or_default(), MAX_HOST_BYTES)
 }
 
 fn shortened(text: &str, max_chars: usize) -> Cow<'_, str> {

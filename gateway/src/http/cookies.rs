@@ -173,8 +173,16 @@ impl Cookies {
         }
     }
 
+    /// Returns the cookies that the pages depend on, found in one pass: that of the chosen
+    /// appearance, whatever its value, and the mark of recent sign-ins without success.
+    pub fn of_pages(self, headers: &HeaderMap) -> [Option<&str>; 2] {
+        let [theme, redirects] = only(headers, [THEME_COOKIE, self.name(Purpose::Redirects)]);
+        [theme, redirects.filter(|mark| mark.len() <= MAX_MARK_BYTES)]
+    }
+
     fn only(self, headers: &HeaderMap, purpose: Purpose) -> Option<&str> {
-        only(headers, self.name(purpose))
+        let [value] = only(headers, [self.name(purpose)]);
+        value
     }
 
     /// Returns a `Set-Cookie` value with a mark, for a step that takes minutes.
@@ -235,21 +243,39 @@ impl Cookies {
     }
 }
 
-/// Returns the value of the cookie with the chosen appearance, whatever it is.
-pub(crate) fn theme(headers: &HeaderMap) -> Option<&str> {
-    only(headers, THEME_COOKIE)
+/// The values of one cookie in a request.
+#[derive(Clone, Copy)]
+enum Found<'h> {
+    Nothing,
+    One(&'h [u8]),
+    /// Several: one of them was planted.
+    Several,
 }
 
-/// Compares beginnings, so that nothing is parsed for the other cookies.
-fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
-    let mut found = lines(headers)
-        .flat_map(|line| parts(line.as_bytes()))
-        .filter_map(|pair| pair.strip_prefix(name.as_bytes())?.strip_prefix(b"="));
-    let value = found.next()?;
-    if found.next().is_some() {
-        return None;
+/// Returns the value of each cookie that the request has once. Compares beginnings, so that nothing
+/// is parsed for the other cookies.
+fn only<'h, const N: usize>(headers: &'h HeaderMap, names: [&str; N]) -> [Option<&'h str>; N] {
+    let mut found = [Found::Nothing; N];
+    for line in headers.get_all(header::COOKIE) {
+        for pair in parts(line.as_bytes()) {
+            for (name, found) in names.iter().zip(&mut found) {
+                let rest = pair.strip_prefix(name.as_bytes());
+                if let Some(value) = rest.and_then(|rest| rest.strip_prefix(b"="))
+                    // a line with other characters does not count, as in `lines`
+                    && line.to_str().is_ok()
+                {
+                    *found = match found {
+                        Found::Nothing => Found::One(value),
+                        Found::One(_) | Found::Several => Found::Several,
+                    };
+                }
+            }
+        }
     }
-    std::str::from_utf8(value).ok()
+    found.map(|found| match found {
+        Found::One(value) => std::str::from_utf8(value).ok(),
+        Found::Nothing | Found::Several => None,
+    })
 }
 
 /// Returns a value if it has the form of Portico's secrets.

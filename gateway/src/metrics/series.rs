@@ -1,6 +1,7 @@
 //! Caches the metric handles that every request updates, once per thread.
-use std::{cell::RefCell, collections::HashMap, time::Duration};
+use std::{cell::RefCell, time::Duration};
 
+use foldhash::HashMap;
 use metrics::{Counter, Histogram};
 
 use super::{DECISIONS, REQUEST_SECONDS, REQUESTS, UPSTREAM_SECONDS};

@@ -1,8 +1,4 @@
 //! The appearance that a user chose in the panel, for the pages of the gateway itself.
-use http::HeaderMap;
-
-use crate::http::cookies;
-
 tokio::task_local! {
     static CHOSEN: Theme;
 }
@@ -17,9 +13,9 @@ pub(crate) enum Theme {
 }
 
 impl Theme {
-    /// Returns the theme of a request; the system's without the cookie, or with another value.
-    pub fn of(headers: &HeaderMap) -> Self {
-        match cookies::theme(headers) {
+    /// Returns the theme by the value of its cookie; the system's without it, or with another value.
+    pub fn of(chosen: Option<&str>) -> Self {
+        match chosen {
             Some("light") => Self::Light,
             Some("dark") => Self::Dark,
             _ => Self::System,
@@ -42,6 +38,10 @@ impl Theme {
 
     /// Handles a request whose pages have this theme.
     pub async fn scope<F: Future>(self, handle: F) -> F::Output {
+        if self == Self::System {
+            // what `current` returns without one
+            return handle.await;
+        }
         CHOSEN.scope(self, handle).await
     }
 }
@@ -49,7 +49,8 @@ impl Theme {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::{HeaderValue, header};
+    use crate::http::cookies::Cookies;
+    use http::{HeaderMap, HeaderValue, header};
 
     #[test]
     fn only_the_two_themes_are_read() {
@@ -64,7 +65,8 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::COOKIE, HeaderValue::from_static(line));
-            assert_eq!(Theme::of(&headers), theme, "{line}");
+            let [chosen, _] = Cookies { secure: true }.of_pages(&headers);
+            assert_eq!(Theme::of(chosen), theme, "{line}");
         }
     }
 }

@@ -110,7 +110,7 @@ impl RequestContexts {
             site,
             request_id: extensions.get::<RequestId>().map(|id| id.0),
             client,
-            trusted_proxy: self.is_of_a_trusted_proxy(request),
+            trusted_proxy: peer.is_some_and(|peer| is_trusted(peer.ip(), trusted)),
             navigation: is_navigation(&self.method_of(request), request.headers()),
             user_agent: request.headers().get(header::USER_AGENT).cloned(),
         }

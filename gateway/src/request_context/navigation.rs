@@ -1,24 +1,35 @@
 //! Distinguishes a browser opening a page from a call by a program: the browser is redirected to
 //! sign-in, the program gets 401.
-use http::{HeaderMap, HeaderName, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 pub(crate) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-const X_REQUESTED_WITH: HeaderName = HeaderName::from_static("x-requested-with");
+const EVENT_STREAM: &str = "text/event-stream";
 
 /// Returns whether a browser is opening a page with this request. A request by a script
 /// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not navigations:
 /// neither can follow a redirect to sign-in.
 pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
-    if is_of_a_script(headers) || asks_for_upgrade(headers) {
-        return false;
+    let mut fetched = false;
+    let mut mode = None;
+    // one look at every header costs less than looking up six that most requests do not have
+    for (name, value) in headers {
+        match name.as_str() {
+            "x-requested-with" if is_script(value) => return false,
+            // Proxies that ask for a decision remove `Upgrade`; the other headers of a WebSocket
+            // handshake remain.
+            "upgrade" | "sec-websocket-key" => return false,
+            "sec-fetch-mode" if mode.is_none() => mode = Some(value),
+            "sec-fetch-site" | "sec-fetch-dest" => fetched = true,
+            _ => {}
+        }
     }
-    if let Some(mode) = headers.get(SEC_FETCH_MODE) {
+    if let Some(mode) = mode {
         return mode.as_bytes() == b"navigate";
     }
-    if headers.contains_key(SEC_FETCH_SITE) || headers.contains_key(SEC_FETCH_DEST) {
+    if fetched {
         return false;
     }
     if !matches!(*method, Method::GET | Method::HEAD) {
@@ -36,17 +47,12 @@ pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns whether the request is marked as sent by a script, as jQuery, Angular and others do. An
-/// Android `WebView` sends the name of its app in the same header.
-fn is_of_a_script(headers: &HeaderMap) -> bool {
-    let mut lines = headers.get_all(X_REQUESTED_WITH).iter();
-    lines.any(|line| line.as_bytes().eq_ignore_ascii_case(b"XMLHttpRequest"))
-}
-
-/// Returns whether the request asks for another protocol. Proxies that ask for a decision remove
-/// `Upgrade`; the other headers of a WebSocket handshake remain.
-fn asks_for_upgrade(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::UPGRADE) || headers.contains_key(header::SEC_WEBSOCKET_KEY)
+/// Returns whether `X-Requested-With` marks a request as sent by a script, as jQuery, Angular and
+/// others do. An Android `WebView` sends the name of its app in the same header.
+fn is_script(requested_with: &HeaderValue) -> bool {
+    requested_with
+        .as_bytes()
+        .eq_ignore_ascii_case(b"XMLHttpRequest")
 }
 
 /// Returns whether the request asks for an event stream, which stays open like an upgraded
@@ -55,7 +61,9 @@ pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
     headers
         .get(header::ACCEPT)
         .and_then(|value| value.to_str().ok())
-        .is_some_and(|accept| accept.to_ascii_lowercase().contains("text/event-stream"))
+        // a shorter value needs no copy in lower case
+        .filter(|accept| accept.len() >= EVENT_STREAM.len())
+        .is_some_and(|accept| accept.to_ascii_lowercase().contains(EVENT_STREAM))
 }
 
 #[cfg(test)]

@@ -35,10 +35,10 @@ pub(crate) struct Live {
     root: Mutex<Arc<Session>>,
     pub id: Uuid,
     pub connections: Connections,
-    pub projects: Mutex<HashMap<String, Arc<ProjectToken>>>,
+    pub projects: Mutex<foldhash::HashMap<String, Arc<ProjectToken>>>,
     /// Projects that Keystone has refused a token for, and when.
     pub refused: Mutex<HashMap<String, Instant>>,
-    pub signed: Mutex<HashMap<SignedKey, Arc<Signed>>>,
+    pub signed: Mutex<foldhash::HashMap<SignedKey, Arc<Signed>>>,
     pub cluster_tokens: Mutex<HashMap<ClusterTokenKey, SealedClusterToken>>,
     /// Held while a token is being issued: waiting requests find it in `projects`.
     pub issuing: tokio::sync::Mutex<()>,

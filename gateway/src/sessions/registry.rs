@@ -37,7 +37,7 @@ pub(crate) struct Registry {
     store: Store,
     idle: Duration,
     clock: Clock,
-    by_secret: Mutex<HashMap<[u8; 32], Entry>>,
+    by_secret: Mutex<foldhash::HashMap<[u8; 32], Entry>>,
     by_root: Mutex<HashMap<Uuid, Arc<Live>>>,
     pub(super) feed: Feed,
     /// Set when changes may have been missed: every session with open connections is read again.

@@ -1,6 +1,9 @@
 //! Keeps shared caches from storing an app's responses: to a cache in front, nothing in them
 //! distinguishes users (RFC 9111, 3.5 protects only requests with `Authorization`).
-use http::{HeaderMap, HeaderValue, header};
+use http::{
+    HeaderMap, HeaderValue,
+    header::{self, Entry},
+};
 
 /// Returns whether only shared caches read this header, some of them before `Cache-Control` (RFC
 /// 9213).
@@ -12,8 +15,8 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private");
 
 /// Marks a response as private. Browsers cache it as long as the app permits.
 pub(crate) fn make_private(headers: &mut HeaderMap) {
-    if !headers.contains_key(header::CACHE_CONTROL) {
-        headers.insert(header::CACHE_CONTROL, PRIVATE);
+    if let Entry::Vacant(entry) = headers.entry(header::CACHE_CONTROL) {
+        entry.insert(PRIVATE);
         return;
     }
     let mut kept = String::new();

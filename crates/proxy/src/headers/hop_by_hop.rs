@@ -18,14 +18,17 @@ pub(super) fn is_hop_by_hop(name: &str) -> bool {
     )
 }
 
-/// Removes unwanted headers. Checking each present name costs less than looking up each unwanted
-/// one.
-pub(super) fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
+/// Removes unwanted headers, and those that `Connection` names if it is unwanted. Checking each
+/// present name costs less than looking up each unwanted one.
+pub(super) fn remove(headers: &mut HeaderMap, mut unwanted: impl FnMut(&str) -> bool) {
     let names: Vec<HeaderName> = headers
         .keys()
         .filter(|name| unwanted(name.as_str()))
         .cloned()
         .collect();
+    if names.iter().any(|name| *name == header::CONNECTION) {
+        remove_named_by_connection(headers);
+    }
     for name in names {
         headers.remove(name);
     }
@@ -33,7 +36,7 @@ pub(super) fn remove(headers: &mut HeaderMap, unwanted: impl Fn(&str) -> bool) {
 
 /// Removes the headers named in `Connection` (RFC 9110 7.6.1), except `Keep-Alive`, which almost
 /// every response names and [`is_hop_by_hop`] includes.
-pub(super) fn remove_named_by_connection(headers: &mut HeaderMap) {
+fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()

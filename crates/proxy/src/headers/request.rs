@@ -3,8 +3,27 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::{
     cookies,
-    hop_by_hop::{is_hop_by_hop, remove, remove_named_by_connection},
+    hop_by_hop::{is_hop_by_hop, remove},
 };
+
+/// Returns whether it is one of the headers that most requests have, which are neither hop-by-hop nor
+/// spoofable. A list that is short to search spares them the long ones.
+fn is_ordinary(name: &str) -> bool {
+    matches!(
+        name,
+        "accept"
+            | "accept-encoding"
+            | "accept-language"
+            | "content-length"
+            | "content-type"
+            | "cookie"
+            | "host"
+            | "referer"
+            | "user-agent"
+            // the gateway's own
+            | "x-request-id"
+    )
+}
 
 /// Prefixes of headers that some upstream or middleware takes for identity or for the client's
 /// address.
@@ -131,23 +150,24 @@ fn is_spoofable(name: &str) -> bool {
 /// Cleans a request's headers for an upstream: `named` are the headers that carry identity to it,
 /// and those that its configuration removes. The gateway adds its own headers afterwards.
 pub fn clean_request(headers: &mut HeaderMap, named: &[HeaderName]) {
-    remove_named_by_connection(headers);
+    let mut has_protocols = false;
     remove(headers, |name| {
-        is_hop_by_hop(name) || is_spoofable(name) || named.iter().any(|ours| ours == name)
+        has_protocols |= name == "sec-websocket-protocol";
+        named.iter().any(|ours| ours == name)
+            || (!is_ordinary(name) && (is_hop_by_hop(name) || is_spoofable(name)))
     });
-    remove_bearer_protocol(headers);
-    let cookies = cookies::without_reserved(headers);
-    headers.remove(header::COOKIE);
-    if let Some(cookies) = cookies {
+    if has_protocols {
+        remove_bearer_protocol(headers);
+    }
+    if let Some(cookies) = cookies::without_reserved(headers) {
         headers.insert(header::COOKIE, cookies);
+    } else {
+        headers.remove(header::COOKIE);
     }
 }
 
 /// Removes tokens from the subprotocols, which are credentials like the one in `Authorization`.
 fn remove_bearer_protocol(headers: &mut HeaderMap) {
-    if !headers.contains_key(header::SEC_WEBSOCKET_PROTOCOL) {
-        return;
-    }
     let mut unfit = false;
     let mut kept = String::new();
     for line in headers.get_all(header::SEC_WEBSOCKET_PROTOCOL) {
@@ -175,5 +195,29 @@ fn remove_bearer_protocol(headers: &mut HeaderMap) {
         && !value.is_empty()
     {
         headers.insert(header::SEC_WEBSOCKET_PROTOCOL, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_headers_are_in_no_other_list() {
+        for name in [
+            "accept",
+            "accept-encoding",
+            "accept-language",
+            "content-length",
+            "content-type",
+            "cookie",
+            "host",
+            "referer",
+            "user-agent",
+            "x-request-id",
+        ] {
+            assert!(is_ordinary(name), "{name}");
+            assert!(!is_hop_by_hop(name) && !is_spoofable(name), "{name}");
+        }
     }
 }

@@ -3,8 +3,27 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::{
     Trust, cache_control, cookies,
-    hop_by_hop::{is_hop_by_hop, remove, remove_named_by_connection},
+    hop_by_hop::{is_hop_by_hop, remove},
 };
+
+/// Returns whether it is one of the headers that most responses have, which every upstream may set.
+/// A list that is short to search spares them the others.
+fn is_ordinary(name: &str) -> bool {
+    matches!(
+        name,
+        "accept-ranges"
+            | "cache-control"
+            | "content-encoding"
+            | "content-length"
+            | "content-type"
+            | "date"
+            | "etag"
+            | "last-modified"
+            | "location"
+            | "server"
+            | "vary"
+    )
+}
 
 /// Returns whether a response header affects more than the app, so that apps must not set it.
 fn is_forbidden_from_apps(name: &str) -> bool {
@@ -43,15 +62,21 @@ fn is_internal(name: &str) -> bool {
 /// Cleans a response's headers for the browser.
 pub fn clean_response(headers: &mut HeaderMap, trust: Trust) {
     let of_app = trust == Trust::App;
-    remove_named_by_connection(headers);
+    let mut sets_cookies = false;
     remove(headers, |name| {
+        if is_ordinary(name) {
+            return false;
+        }
+        sets_cookies |= name == "set-cookie";
         is_hop_by_hop(name)
             || is_internal(name)
             // RFC 2965: not supported by any browser
             || name == "set-cookie2"
             || (of_app && (is_forbidden_from_apps(name) || cache_control::is_for_shared_caches(name)))
     });
-    clean_set_cookie(headers);
+    if sets_cookies {
+        clean_set_cookie(headers);
+    }
     if of_app {
         cache_control::make_private(headers);
     } else {
@@ -70,9 +95,6 @@ pub fn clean_response(headers: &mut HeaderMap, trust: Trust) {
 
 /// Drops cookies with Portico's names and makes the others host-only.
 fn clean_set_cookie(headers: &mut HeaderMap) {
-    if !headers.contains_key(header::SET_COOKIE) {
-        return;
-    }
     let kept: Vec<HeaderValue> = headers
         .get_all(header::SET_COOKIE)
         .iter()
@@ -111,7 +133,6 @@ fn is_reserved(name: &[u8]) -> bool {
 
 /// Cleans the trailers of a response: fields that belong in headers are removed.
 pub fn clean_trailers(trailers: &mut HeaderMap) {
-    remove_named_by_connection(trailers);
     remove(trailers, |name| {
         is_hop_by_hop(name)
             || is_internal(name)
@@ -122,4 +143,31 @@ pub fn clean_trailers(trailers: &mut HeaderMap) {
             )
             || ADDED_TO_PANEL.iter().any(|(added, _)| added == name)
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinary_headers_are_in_no_other_list() {
+        for name in [
+            "accept-ranges",
+            "cache-control",
+            "content-encoding",
+            "content-length",
+            "content-type",
+            "date",
+            "etag",
+            "last-modified",
+            "location",
+            "server",
+            "vary",
+        ] {
+            assert!(is_ordinary(name), "{name}");
+            assert!(!is_hop_by_hop(name) && !is_internal(name), "{name}");
+            assert!(!is_forbidden_from_apps(name), "{name}");
+            assert!(!cache_control::is_for_shared_caches(name), "{name}");
+        }
+    }
 }

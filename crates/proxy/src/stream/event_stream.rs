@@ -1,10 +1,11 @@
 //! Ends event streams (`text/event-stream`) with an event that gives the reason, between two other
 //! events. Clients that do not know the event ignore it.
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::stream::connections::Closing;
 
+const MEDIA_TYPE: &str = "text/event-stream";
 /// The type of the event.
 const EVENT: &str = "portico-closed";
 
@@ -16,11 +17,20 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// Follows a response's body, if it is an event stream that events can be added to.
-    pub fn in_answer(headers: &HeaderMap) -> Option<Self> {
-        let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    /// Follows a response's body, if it is an event stream that events can be added to. `kind` is its
+    /// `Content-Type`.
+    pub fn in_answer(kind: &HeaderValue, headers: &HeaderMap) -> Option<Self> {
+        // most responses are something else
+        let beginning = kind.as_bytes().trim_ascii_start();
+        if !beginning
+            .get(..MEDIA_TYPE.len())?
+            .eq_ignore_ascii_case(MEDIA_TYPE.as_bytes())
+        {
+            return None;
+        }
+        let kind = kind.to_str().ok()?;
         let kind = kind.split(';').next()?.trim();
-        let plain = kind.eq_ignore_ascii_case("text/event-stream")
+        let plain = kind.eq_ignore_ascii_case(MEDIA_TYPE)
             && !headers.contains_key(header::CONTENT_ENCODING)
             && !headers.contains_key(header::CONTENT_LENGTH);
         plain.then(|| Self {
@@ -47,13 +57,12 @@ impl EventStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     fn stream() -> EventStream {
         let mut headers = HeaderMap::new();
         let kind = HeaderValue::from_static("text/event-stream; charset=utf-8");
-        headers.insert(header::CONTENT_TYPE, kind);
-        EventStream::in_answer(&headers).expect("an event stream")
+        headers.insert(header::CONTENT_TYPE, kind.clone());
+        EventStream::in_answer(&kind, &headers).expect("an event stream")
     }
 
     #[test]
@@ -81,10 +90,17 @@ mod tests {
         for (name, value) in [("content-encoding", "gzip"), ("content-length", "12")] {
             let mut headers = HeaderMap::new();
             let kind = HeaderValue::from_static("text/event-stream");
-            headers.insert(header::CONTENT_TYPE, kind);
+            headers.insert(header::CONTENT_TYPE, kind.clone());
             headers.insert(name, HeaderValue::from_static(value));
-            assert!(EventStream::in_answer(&headers).is_none(), "{name}");
+            assert!(EventStream::in_answer(&kind, &headers).is_none(), "{name}");
         }
-        assert!(EventStream::in_answer(&HeaderMap::new()).is_none());
+        for kind in ["text/html", "text/event", "text/event-stream2"] {
+            let kind = HeaderValue::from_static(kind);
+            assert!(EventStream::in_answer(&kind, &HeaderMap::new()).is_none());
+        }
+        for kind in ["Text/Event-Stream", " text/event-stream ; charset=utf-8"] {
+            let kind = HeaderValue::from_static(kind);
+            assert!(EventStream::in_answer(&kind, &HeaderMap::new()).is_some());
+        }
     }
 }

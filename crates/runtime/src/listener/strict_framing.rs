@@ -153,12 +153,12 @@ impl Head {
     fn field(&mut self, line: &[u8]) -> Result<(), Fault> {
         let (name, value) = name_and_value(line)?;
         if name.eq_ignore_ascii_case(b"content-length") {
-            let length = number(value, 10).ok_or(Fault::ContentLength)?;
+            let length = number(trimmed(value), 10).ok_or(Fault::ContentLength)?;
             if self.length.replace(length).is_some() {
                 return Err(Fault::ContentLength);
             }
         } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
-            let plain = value.eq_ignore_ascii_case(b"chunked");
+            let plain = trimmed(value).eq_ignore_ascii_case(b"chunked");
             // RFC 9112, 6.1: HTTP/1.0 has no transfer codings
             if !plain || self.chunked || self.http_1_0 {
                 return Err(Fault::TransferEncoding);
@@ -178,23 +178,30 @@ impl Head {
     }
 }
 
-/// Splits a header line (RFC 9112, 5: a token directly before the colon).
+/// Splits a header line (RFC 9112, 5: a token directly before the colon). The value is as it was
+/// sent, with the blanks around it.
 fn name_and_value(line: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
     if line.first().is_some_and(is_blank) {
         return Err(Fault::Folded);
     }
-    let colon = memchr::memchr(b':', line).ok_or(Fault::FieldName)?;
-    let (name, value) = line.split_at(colon);
-    if name.is_empty() || name.iter().any(is_blank) {
+    // names are short: one pass finds the colon and the blanks that may not be before it
+    let end = line.iter().position(|byte| *byte == b':' || is_blank(byte));
+    let (name, rest) = line.split_at(end.ok_or(Fault::FieldName)?);
+    let value = rest.strip_prefix(b":").ok_or(Fault::FieldName)?;
+    if name.is_empty() {
         return Err(Fault::FieldName);
     }
-    let value = value.get(1..).unwrap_or_default();
+    Ok((name, value))
+}
+
+/// Returns a value without the blanks around it.
+fn trimmed(value: &[u8]) -> &[u8] {
     let first = value.iter().position(|b| !is_blank(b));
     let last = value.iter().rposition(|b| !is_blank(b));
-    let value = first
+    let within = first
         .zip(last)
         .and_then(|(first, last)| value.get(first..=last));
-    Ok((name, value.unwrap_or_default()))
+    within.unwrap_or_default()
 }
 
 fn is_blank(byte: &u8) -> bool {

@@ -4,13 +4,13 @@
 //! be created for every request, nor rename a field that has the name of another member.
 use super::terminal::TerminalSafe;
 use crate::request_id;
+use jiff::Timestamp;
 use json_subscriber::{FieldWriter, JsonLayer};
 use serde::Serialize;
 use std::fmt;
 use tracing::Subscriber;
 use tracing::field::{Field, Visit};
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::time::SystemTime;
 use tracing_subscriber::registry::LookupSpan;
 
 const TIMESTAMP: &str = "timestamp";
@@ -30,7 +30,6 @@ where
 {
     let mut layer = JsonLayer::<S>::new(TerminalSafe(output));
     layer
-        .with_timer(TIMESTAMP, SystemTime)
         .with_level(LEVEL)
         .with_target(TARGET)
         .with_current_span(SPAN);
@@ -39,6 +38,8 @@ where
             line,
             names_request: false,
         };
+        // not the layer's own timer, which makes two copies before it writes
+        members.write(TIMESTAMP, format_args!("{:.6}", now()));
         event.record(&mut members);
         if !members.names_request
             && let Some(id) = request_id::current()
@@ -47,6 +48,15 @@ where
         }
     });
     layer
+}
+
+/// Returns the time of day, as the operating system has it.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a log line has the time at which it was written, also in a test that sets another one"
+)]
+fn now() -> Timestamp {
+    Timestamp::now()
 }
 
 /// Writes the fields of an event to its line as they are visited. The layer's own way is to collect

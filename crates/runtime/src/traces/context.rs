@@ -75,6 +75,13 @@ pub fn continue_trace(span: &Span, headers: &HeaderMap) {
     }
 }
 
+/// Returns whether there is a trace header. Few clients send one, and to look at all names costs
+/// less than to look up three.
+pub fn has_trace(headers: &HeaderMap) -> bool {
+    let mut names = headers.keys().map(HeaderName::as_str);
+    names.any(|name| matches!(name, "traceparent" | "tracestate" | "baggage"))
+}
+
 /// Removes the trace headers of an untrusted client.
 pub fn forget_trace(headers: &mut HeaderMap) {
     for name in [TRACEPARENT, TRACESTATE, BAGGAGE] {

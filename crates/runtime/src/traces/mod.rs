@@ -8,7 +8,7 @@ mod config;
 mod context;
 
 pub use config::{TelemetryConfig, TracesConfig, TracesError};
-pub use context::{Continues, are_on, continue_trace, forget_trace, pass_on};
+pub use context::{Continues, are_on, continue_trace, forget_trace, has_trace, pass_on};
 
 use collector::Collector;
 use opentelemetry::trace::TracerProvider as _;

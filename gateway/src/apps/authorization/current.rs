@@ -1,6 +1,7 @@
 //! The current rules of each app, and the files that they are read from.
-use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
+use foldhash::HashMap;
 use parking_lot::Mutex;
 use portico_access_policy::{
     AppPolicy, GroupSource, Policy, RuleSet, RulesError, Severity,
@@ -50,7 +51,7 @@ impl Rules {
             .iter()
             .filter_map(ProviderConfig::group_source)
             .collect();
-        let mut all = HashMap::with_capacity(apps.len());
+        let mut all = HashMap::default();
         for app in apps.iter().map(AppConfig::policy) {
             let policy = Policy::load(&app, &providers)?;
             announce(&policy);

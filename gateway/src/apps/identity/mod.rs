@@ -14,8 +14,9 @@ mod jwt;
 mod refusal;
 mod roles;
 
-use std::{collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
+use foldhash::HashMap;
 use http::{HeaderName, HeaderValue};
 use portico_clock::Clock;
 use portico_runtime::metrics::{KEY_CHANGES, KEYS_UNUSABLE};

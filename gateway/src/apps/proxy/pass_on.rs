@@ -1,6 +1,5 @@
 //! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
 use axum::{body::Body, response::Response};
-use futures::FutureExt as _;
 use http::{HeaderName, HeaderValue, Method, Request, header};
 use portico_proxy::{
     forward::{Added, ForwardError},
@@ -9,7 +8,7 @@ use portico_proxy::{
     upstream::Upstream,
 };
 use tokio::time::Instant;
-use tracing::{Instrument as _, field::Empty};
+use tracing::{Instrument as _, Span, field::Empty};
 
 use super::{ReverseProxy, panel_audit::OnBehalf};
 use crate::{
@@ -32,8 +31,12 @@ impl ReverseProxy {
     ) -> Result<Response, Interrupt> {
         let upstream = &self.panel;
         let added = self.added(context, upstream, identity);
-        let forwarding = self.forward_to_panel(context, request, added, connection, on_behalf);
-        measured(upstream, forwarding).await
+        let measurement = Measurement::begin(upstream);
+        let result = self
+            .forward_to_panel(context, request, added, connection, on_behalf)
+            .instrument(measurement.span.clone())
+            .await;
+        measurement.end(result)
     }
 
     /// Forwards a request to an upstream. Returns its response, or the problem.
@@ -47,10 +50,13 @@ impl ReverseProxy {
         request: Request<Body>,
     ) -> Result<Response, Interrupt> {
         let added = self.added(context, upstream, identity);
-        let forwarding =
-            self.forwarder
-                .forward(request, upstream, trust, added, connection, |_| {});
-        measured(upstream, forwarding).await
+        let measurement = Measurement::begin(upstream);
+        let result = self
+            .forwarder
+            .forward(request, upstream, trust, added, connection, |_| {})
+            .instrument(measurement.span.clone())
+            .await;
+        measurement.end(result)
     }
 
     fn added(
@@ -95,24 +101,35 @@ impl ReverseProxy {
     }
 }
 
-/// Forwards a request, with metrics and a span. It is not an async function, whose future would have
-/// room for the one of the request twice.
-fn measured(
-    upstream: &Upstream,
-    forwarding: impl Future<Output = Result<Response, ForwardError>>,
-) -> impl Future<Output = Result<Response, Interrupt>> {
-    let started = Instant::now();
-    let span = tracing::debug_span!(
-        "upstream",
-        otel.kind = "client",
-        peer.service = upstream.id,
-        http.response.status_code = Empty
-    );
-    forwarding.instrument(span.clone()).map(move |result| {
-        metrics::upstream(&upstream.id, started.elapsed());
+/// What is measured of a request that is being forwarded. The future of the request is awaited where
+/// it is made: passed to a function that measures, it would be moved each time.
+struct Measurement<'u> {
+    upstream: &'u Upstream,
+    started: Instant,
+    span: Span,
+}
+
+impl<'u> Measurement<'u> {
+    fn begin(upstream: &'u Upstream) -> Self {
+        Self {
+            upstream,
+            started: Instant::now(),
+            span: tracing::debug_span!(
+                "upstream",
+                otel.kind = "client",
+                peer.service = upstream.id,
+                http.response.status_code = Empty
+            ),
+        }
+    }
+
+    /// Records the result. Returns the response, or the problem.
+    fn end(self, result: Result<Response, ForwardError>) -> Result<Response, Interrupt> {
+        let upstream = self.upstream;
+        metrics::upstream(&upstream.id, self.started.elapsed());
         if let Ok(response) = &result {
             let status = i64::from(response.status().as_u16());
-            span.record("http.response.status_code", status);
+            self.span.record("http.response.status_code", status);
             access_log::passed_on();
         }
         result.map_err(|error| {
@@ -122,5 +139,5 @@ fn measured(
             }
             problem.into()
         })
-    })
+    }
 }
