@@ -40,6 +40,8 @@ log_file = keystone.log
 public_endpoint = http://127.0.0.1:${port[keystone]}
 [database]
 connection = sqlite:///$dir/keystone.db
+# a request that waits for the disk would keep all others waiting
+sqlite_synchronous = false
 [auth]
 # totp is not in Keystone's default list
 methods = external,password,token,mapped,application_credential,totp$federated
