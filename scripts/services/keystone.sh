@@ -117,13 +117,15 @@ manage() {
 }
 
 bootstrap() {
-  local user group
+  local user group schema
   [ ! -e "$dir/bootstrapped" ] || return 0
   user=$(id -un) group=$(id -gn)
-  manage db_sync
+  manage db_sync &
+  schema=$!
   manage fernet_setup --keystone-user "$user" --keystone-group "$group"
   manage receipt_setup --keystone-user "$user" --keystone-group "$group"
   manage credential_setup --keystone-user "$user" --keystone-group "$group"
+  wait "$schema"
   OS_BOOTSTRAP_PASSWORD=$(cat "$dir/admin-password") manage bootstrap --bootstrap-region-id RegionOne \
     --bootstrap-public-url "$url" --bootstrap-internal-url "$url" --bootstrap-admin-url "$url"
   touch "$dir/bootstrapped"
