@@ -15,6 +15,7 @@ with_magnum_clusters=yes
 # only its tests use Heat: the demo's clusters have no stacks
 with_heat=no
 with_hostile_app=no
+etcd_without_fsync=false
 pod_network=10.244
 
 port=(

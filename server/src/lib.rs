@@ -9,6 +9,7 @@
         reason = "tests start servers and clients beside them, and wait"
     )
 )]
+pub mod cache;
 pub mod caller;
 pub mod cli;
 pub mod config;

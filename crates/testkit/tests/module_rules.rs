@@ -17,7 +17,8 @@ use syn::visit::{self, Visit};
 type Table = &'static [(&'static str, &'static [&'static str])];
 
 const SERVER: Table = &[
-    ("kube", &[]),
+    ("cache", &[]),
+    ("kube", &["cache"]),
     ("config", &[]),
     ("caller", &["kube"]),
     ("session_budgets", &["config"]),
@@ -25,6 +26,7 @@ const SERVER: Table = &[
     (
         "service",
         &[
+            "cache",
             "kube",
             "config",
             "caller",

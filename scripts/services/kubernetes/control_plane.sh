@@ -6,7 +6,8 @@ start_etcd() {
     --name "$cluster" --data-dir "$dir/etcd" --logger zap --log-level warn \
     --listen-client-urls "$client" --advertise-client-urls "$client" \
     --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "$cluster=$peer" \
-    --client-cert-auth --trusted-ca-file "$pki/etcd-ca.crt" --cert-file "$pki/etcd.crt" --key-file "$pki/etcd.key"
+    --client-cert-auth --trusted-ca-file "$pki/etcd-ca.crt" --cert-file "$pki/etcd.crt" --key-file "$pki/etcd.key" \
+    --unsafe-no-fsync="$etcd_without_fsync"
 }
 
 # webhook_flags: sets `webhook` to the flags that `portico init` wrote, with the webhook's files where they are

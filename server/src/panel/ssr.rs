@@ -117,6 +117,42 @@ pub fn unknown_call(path: &str) -> Option<UiError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use app::routes::ROUTES;
+    use std::collections::BTreeSet;
+
+    /// Returns a pattern of the table in axum's syntax; an optional parameter results in two.
+    fn as_axum(path: &str) -> Vec<String> {
+        let segments: Vec<String> = path
+            .split('/')
+            .map(|segment| {
+                segment
+                    .strip_prefix(':')
+                    .map_or_else(|| segment.to_owned(), |name| format!("{{{name}}}"))
+            })
+            .collect();
+        let whole = segments.join("/");
+        match whole.strip_suffix("?}") {
+            Some(most) => {
+                let short = most.rsplit_once('/').map_or("", |(head, _)| head);
+                vec![short.to_owned(), format!("{most}}}")]
+            }
+            None => vec![whole],
+        }
+    }
+
+    // not beside the table: a program of tests that has the whole app compiles each of its pages again
+    #[test]
+    fn the_table_lists_exactly_the_routers_pages() {
+        let table: BTreeSet<String> = ROUTES
+            .iter()
+            .flat_map(|route| as_axum(route.path))
+            .collect();
+        let router: BTreeSet<String> = generate_route_list(App)
+            .iter()
+            .map(|route| route.path().to_owned())
+            .collect();
+        assert_eq!(table, router);
+    }
 
     /// `apps.path` puts apps beside the panel, never in its place.
     #[tokio::test]

@@ -5,6 +5,7 @@ use super::endpoints::Endpoint;
 use super::error::{Error, Unavailable};
 use super::metrics;
 use crate::http::{AUTH_TOKEN, secret_header};
+use futures::future::BoxFuture;
 use reqwest::header::{CONTENT_TYPE, DATE, HeaderMap, HeaderName, RETRY_AFTER};
 use reqwest::{Method, StatusCode};
 use secrecy::SecretString;
@@ -44,19 +45,17 @@ impl Client {
     ) -> Result<T, Error> {
         let operation = call.operation;
         let started = Instant::now();
-        let span = tracing::debug_span!("keystone", otel.kind = "client", operation);
-        let result = self.ask(&call).instrument(span).await.and_then(understand);
-        metrics::record(operation, started.elapsed(), &result);
-        match &result {
-            // one line reports that it is gone; one for each of a thousand callers adds nothing
-            Err(Error::Unavailable(Unavailable::NotAsked)) => {}
-            Err(error) if !error.is_refusal() => {
-                let next_step = error.next_step();
-                tracing::warn!(operation, %error, next_step, "keystone call failed");
-            }
-            _ => {}
-        }
+        let result = self.exchange(&call).await.and_then(understand);
+        report(operation, started.elapsed(), result.as_ref().err());
         result
+    }
+
+    /// Sends a call. The future is an object, and so compiled here only: those of asynchronous functions are compiled again
+    /// by each package that waits for them.
+    fn exchange<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Answer, Error>> {
+        let operation = call.operation;
+        let span = tracing::debug_span!("keystone", otel.kind = "client", operation);
+        Box::pin(self.ask(call).instrument(span))
     }
 
     /// Returns the response of the first endpoint that responds; all of them within the timeout.
@@ -164,6 +163,21 @@ impl Client {
         })
     }
 }
+
+/// Records a call, and logs its failure unless Keystone has refused it.
+fn report(operation: &'static str, took: Duration, error: Option<&Error>) {
+    metrics::record(operation, took, error);
+    match error {
+        // one line reports that it is gone; one for each of a thousand callers adds nothing
+        None | Some(Error::Unavailable(Unavailable::NotAsked)) => {}
+        Some(error) if !error.is_refusal() => {
+            let next_step = error.next_step();
+            tracing::warn!(operation, %error, next_step, "keystone call failed");
+        }
+        Some(_) => {}
+    }
+}
+
 impl Call {
     fn is_repeatable(&self) -> bool {
         self.method != Method::POST

@@ -8,15 +8,15 @@ const TOTAL: &str = "portico_keystone_requests_total";
 const SKEW: &str = "portico_keystone_clock_skew_seconds";
 const CIRCUIT: &str = "portico_keystone_circuit_open";
 
-pub(super) fn record<T>(operation: &'static str, took: Duration, result: &Result<T, Error>) {
-    let outcome = match result {
-        Ok(_) => "ok",
-        Err(Error::InvalidCredentials | Error::InvalidToken) => "refused",
-        Err(Error::Forbidden) => "forbidden",
-        Err(Error::BadRequest) => "bad_request",
-        Err(Error::Unavailable(Unavailable::NotAsked)) => "not_asked",
-        Err(Error::Unavailable(_)) => "unavailable",
-        Err(Error::Malformed(_)) => "malformed",
+pub(super) fn record(operation: &'static str, took: Duration, error: Option<&Error>) {
+    let outcome = match error {
+        None => "ok",
+        Some(Error::InvalidCredentials | Error::InvalidToken) => "refused",
+        Some(Error::Forbidden) => "forbidden",
+        Some(Error::BadRequest) => "bad_request",
+        Some(Error::Unavailable(Unavailable::NotAsked)) => "not_asked",
+        Some(Error::Unavailable(_)) => "unavailable",
+        Some(Error::Malformed(_)) => "malformed",
     };
     metrics::histogram!(SECONDS, "operation" => operation).record(took.as_secs_f64());
     metrics::counter!(TOTAL, "operation" => operation, "outcome" => outcome).increment(1);

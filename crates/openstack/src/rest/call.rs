@@ -7,6 +7,7 @@ use super::options::Authentication;
 use super::service::Service;
 use crate::http::{AUTH_TOKEN, secret_header};
 use crate::keystone::error::Unavailable;
+use futures::future::BoxFuture;
 use portico_transport::TransportFault;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Method, StatusCode, Url};
@@ -131,13 +132,7 @@ impl RestClient {
         }
         let operation = call.operation;
         let started = Instant::now();
-        let span = tracing::debug_span!(
-            "openstack",
-            otel.kind = "client",
-            peer.service = service.as_str(),
-            operation
-        );
-        let sent = self.send(service, url, token, &call).instrument(span).await;
+        let sent = self.exchange(service, url, token, &call).await;
         let (status, request_id, result) = match sent {
             Ok(answer) => {
                 let status = Some(answer.status.as_u16());
@@ -152,14 +147,26 @@ impl RestClient {
             status,
             ..Error::new(service, operation, ErrorKind::InvalidToken)
         });
-        metrics::record(service, operation, started.elapsed(), &result);
-        if let Err(error) = &result
-            && !error.is_refusal()
-        {
-            let next_step = error.next_step();
-            tracing::warn!(operation, %error, next_step, "call to an OpenStack service failed");
-        }
+        report(service, operation, started.elapsed(), result.as_ref().err());
         result
+    }
+
+    /// Sends a call. The future is an object, and so compiled here only: those of asynchronous functions are compiled again
+    /// by each package that waits for them.
+    fn exchange<'a>(
+        &'a self,
+        service: Service,
+        url: Url,
+        token: Option<&'a SecretString>,
+        call: &'a Call,
+    ) -> BoxFuture<'a, Result<Answer, ErrorKind>> {
+        let span = tracing::debug_span!(
+            "openstack",
+            otel.kind = "client",
+            peer.service = service.as_str(),
+            operation = call.operation
+        );
+        Box::pin(self.send(service, url, token, call).instrument(span))
     }
 
     async fn send(
@@ -248,6 +255,17 @@ impl RestClient {
             body.extend_from_slice(&chunk);
         }
         Ok(Answer::new(status, &headers, body))
+    }
+}
+
+/// Records a call, and logs its failure unless the service has refused it.
+fn report(service: Service, operation: &'static str, took: Duration, error: Option<&Error>) {
+    metrics::record(service, operation, took, error);
+    if let Some(error) = error
+        && !error.is_refusal()
+    {
+        let next_step = error.next_step();
+        tracing::warn!(operation, %error, next_step, "call to an OpenStack service failed");
     }
 }
 

@@ -6,25 +6,25 @@ use std::time::Duration;
 const SECONDS: &str = "portico_openstack_request_seconds";
 const TOTAL: &str = "portico_openstack_requests_total";
 
-pub(super) fn record<T>(
+pub(super) fn record(
     service: Service,
     operation: &'static str,
     took: Duration,
-    result: &Result<T, Error>,
+    error: Option<&Error>,
 ) {
-    let outcome = match result.as_ref().map_err(|error| &error.kind) {
-        Ok(_) => "ok",
-        Err(ErrorKind::InvalidToken) => "refused",
-        Err(ErrorKind::Forbidden(_)) => "forbidden",
-        Err(ErrorKind::QuotaExceeded(_)) => "quota",
-        Err(ErrorKind::NotFound(_)) => "not_found",
-        Err(ErrorKind::Conflict(_) | ErrorKind::Ambiguous(_)) => "conflict",
-        Err(ErrorKind::Invalid(_)) => "bad_request",
-        Err(ErrorKind::NotAvailable(_) | ErrorKind::Incompatible(_)) => "version",
-        Err(ErrorKind::Endpoint(_)) => "no_endpoint",
-        Err(ErrorKind::Fault { .. }) => "fault",
-        Err(ErrorKind::Unavailable(_)) => "unavailable",
-        Err(ErrorKind::Malformed(_)) => "malformed",
+    let outcome = match error.map(|error| &error.kind) {
+        None => "ok",
+        Some(ErrorKind::InvalidToken) => "refused",
+        Some(ErrorKind::Forbidden(_)) => "forbidden",
+        Some(ErrorKind::QuotaExceeded(_)) => "quota",
+        Some(ErrorKind::NotFound(_)) => "not_found",
+        Some(ErrorKind::Conflict(_) | ErrorKind::Ambiguous(_)) => "conflict",
+        Some(ErrorKind::Invalid(_)) => "bad_request",
+        Some(ErrorKind::NotAvailable(_) | ErrorKind::Incompatible(_)) => "version",
+        Some(ErrorKind::Endpoint(_)) => "no_endpoint",
+        Some(ErrorKind::Fault { .. }) => "fault",
+        Some(ErrorKind::Unavailable(_)) => "unavailable",
+        Some(ErrorKind::Malformed(_)) => "malformed",
     };
     let service = service.as_str();
     metrics::histogram!(SECONDS, "service" => service, "operation" => operation)

@@ -46,6 +46,9 @@ pub enum Reply {
     Silence,
 }
 
+/// What answers a request.
+type Answer = dyn Fn(&Received) -> Reply + Send + Sync;
+
 /// A server; it stops with the test's runtime.
 pub struct TestServer {
     address: String,
@@ -55,10 +58,15 @@ pub struct TestServer {
 impl TestServer {
     /// Starts a server that answers with `reply`.
     pub async fn start(reply: impl Fn(&Received) -> Reply + Send + Sync + 'static) -> Self {
+        Self::answering(Arc::new(reply)).await
+    }
+
+    /// The same for any closure: tasks of a type for each test take long to compile.
+    async fn answering(reply: Arc<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let received = Arc::new(Mutex::new(Vec::new()));
-        let (reply, log) = (Arc::new(reply), Arc::clone(&received));
+        let log = Arc::clone(&received);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (reply, log) = (Arc::clone(&reply), Arc::clone(&log));
@@ -116,11 +124,7 @@ impl TestServer {
     }
 }
 
-async fn serve(
-    mut stream: TcpStream,
-    reply: &(impl Fn(&Received) -> Reply + Send + Sync),
-    log: &Mutex<Vec<Received>>,
-) {
+async fn serve(mut stream: TcpStream, reply: &Answer, log: &Mutex<Vec<Received>>) {
     while let Some(request) = read(&mut stream).await {
         log.lock().unwrap().push(request.clone());
         let (status, header, body) = match reply(&request) {
