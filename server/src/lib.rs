@@ -9,7 +9,6 @@
         reason = "tests start servers and clients beside them, and wait"
     )
 )]
-pub mod cache;
 pub mod caller;
 pub mod cli;
 pub mod config;

@@ -17,8 +17,7 @@ use syn::visit::{self, Visit};
 type Table = &'static [(&'static str, &'static [&'static str])];
 
 const SERVER: Table = &[
-    ("cache", &[]),
-    ("kube", &["cache"]),
+    ("kube", &[]),
     ("config", &[]),
     ("caller", &["kube"]),
     ("session_budgets", &["config"]),
@@ -26,7 +25,6 @@ const SERVER: Table = &[
     (
         "service",
         &[
-            "cache",
             "kube",
             "config",
             "caller",

@@ -1,8 +1,8 @@
 //! Cluster tokens: the caller's Keystone token sealed to kube-auth, one per session and cluster.
 use super::KubeError;
-use crate::cache::Cache;
 use hmac::{Hmac, Mac};
 use jiff::Timestamp;
+use moka::future::Cache;
 use portico_assertion::{PublicKey, SealedClusterToken, cluster_token};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;

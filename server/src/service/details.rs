@@ -2,13 +2,17 @@
 //! that is in use. In a large cluster that takes seconds. It is read in the background, once for all
 //! requests of a user, so that a page can be shown before and get the rest when it is there.
 use super::{attention, capacity, error::ServiceError};
-use crate::cache::Cache;
 use crate::kube::{Api, api::Reader};
 use app::error::UiErrorKind;
 use attention::Findings;
 use k8s_openapi::api::core::v1::Node;
+use moka::{Expiry, future::Cache};
 use portico_domain::{identity::Named, panel::Capacity};
-use std::{hash::Hash, sync::Arc, time::Duration};
+use std::{
+    hash::Hash,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 /// Longest time that reading continues in the background.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,6 +27,14 @@ const MAX_REUSE: Duration = Duration::from_secs(60);
 struct Timed<T> {
     value: T,
     took: Duration,
+}
+
+struct ByTheTimeItTook;
+
+impl<K, T> Expiry<K, Timed<T>> for ByTheTimeItTook {
+    fn expire_after_create(&self, _: &K, read: &Timed<T>, _: Instant) -> Option<Duration> {
+        Some(reuse(read.took))
+    }
 }
 
 fn reuse(took: Duration) -> Duration {
@@ -53,7 +65,7 @@ where
 {
     Cache::builder()
         .max_capacity(5_000)
-        .expire_after(|read: &Timed<T>| reuse(read.took))
+        .expire_after(ByTheTimeItTook)
         .build()
 }
 

@@ -17,10 +17,10 @@ use super::{
     openapi::KindSchema,
     reviews::{ReviewResult, Rules},
 };
-use crate::cache::Cache;
 use bytes::Bytes;
 use cluster::Connection;
 use http::HeaderValue;
+use moka::future::Cache;
 use portico_assertion::PublicKey;
 use portico_clock::Clock;
 use portico_domain::{

@@ -1,7 +1,7 @@
 //! kube-auth's live figures, read from the admin port of its process, whether it is this process or
 //! another.
 use super::scrape::Sample;
-use crate::cache::Cache;
+use moka::future::Cache;
 use portico_clock::Clock;
 use portico_domain::panel::{Figures, FiguresView, KeystoneFigures};
 use std::{

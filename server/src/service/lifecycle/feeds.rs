@@ -14,8 +14,8 @@ use super::{
     journal::{Journal, NodeEvents, StackEvents},
     viewer::Viewer,
 };
-use crate::cache::Cache;
 use feed::Feed;
+use moka::future::Cache;
 use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::{driver::Family, progress::Followed, version::VersionChange};

@@ -1,6 +1,6 @@
 //! SHA-256 digests of programs, computed once for each version of a file.
 use super::Offer;
-use crate::cache::Cache;
+use moka::future::Cache;
 use sha2::{Digest as _, Sha256};
 use std::{
     fs::File,

@@ -1,9 +1,9 @@
 //! Whose a cluster or template is, and what Magnum's policy permits the caller. With the token of an
 //! administrator, Magnum would read and change those of other projects.
 use super::pass_on::{CloudRefusal, of_service};
-use crate::cache::Cache;
 use crate::service::lifecycle::viewer::Viewer;
 use axum::http::StatusCode;
+use moka::future::Cache;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::rights::Call;
 use portico_openstack::{

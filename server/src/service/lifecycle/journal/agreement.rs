@@ -1,8 +1,8 @@
 //! Compares the newest entry of a journal with the audit log, which names one with each change (ADR 0025).
 //!
 //! `portico audit verify` checks all entries, and the seals of the audit log.
-use crate::cache::Cache;
 use jiff::{SignedDuration, Timestamp};
+use moka::future::Cache;
 use portico_domain::panel::lifecycle::JournalAgreement;
 use portico_store::{
     AuditEvent, AuditFilter, JournalEntry, JournalHead, JournalKey, MAX_JOURNAL_ENTRIES, Store,

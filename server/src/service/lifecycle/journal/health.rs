@@ -2,9 +2,9 @@
 use super::content::ObservationContent;
 use super::event_rows;
 use super::rows::MAX_EXACT;
-use crate::cache::Cache;
 use crate::service::lifecycle::{access::MagnumAccess, viewer::Viewer, words};
 use jiff::Timestamp;
+use moka::future::Cache;
 use portico_domain::panel::{
     Health,
     lifecycle::{HealthChange, HealthHistory},
@@ -70,7 +70,7 @@ pub async fn health_history(
 /// Returns a history that was read within the last seconds, or reads it: once for all who ask meanwhile.
 async fn read(histories: &HealthHistories, store: &Store, key: &JournalKey) -> HealthHistory {
     let read = try_read(store, key);
-    match histories.try_get_with(key.clone(), read).await {
+    match histories.try_get_with_by_ref(key, read).await {
         Ok(changes) => HealthHistory { changes, gap: None },
         Err(error) => {
             tracing::warn!(%error, "a journal cannot be read");

@@ -9,7 +9,6 @@ mod room;
 mod tests;
 
 use super::record::Journal;
-use crate::cache::Cache;
 use crate::{
     caller::Caller,
     kube::{Api, ClusterSnapshot, KubeError},
@@ -20,6 +19,7 @@ use crate::{
     },
 };
 use jiff::{SignedDuration, Timestamp};
+use moka::future::Cache;
 use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_lifecycle::journal::{NodeEvent, ObservedNodes};

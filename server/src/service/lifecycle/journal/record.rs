@@ -1,12 +1,12 @@
 //! Writes the journals.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
-use crate::cache::Cache;
 use crate::{
     caller::{Caller, audit::note_journal},
     service::{Services, error::ServiceError},
 };
 use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
+use moka::future::Cache;
 use portico_clock::Clock;
 use portico_lifecycle::journal::Observation;
 use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};

@@ -3,8 +3,8 @@
 //! Each event is recorded once, by its ID, whichever replica reads it. What Heat does not answer is read
 //! later, and never concerns the rest of the journal.
 use super::record::Journal;
-use crate::cache::Cache;
 use crate::service::lifecycle::{access::MagnumAccess, error, viewer::Viewer};
+use moka::future::Cache;
 use portico_clock::Clock;
 use portico_cluster_operations::mapping;
 use portico_lifecycle::journal::{StackEvent, new_events};

@@ -1,6 +1,5 @@
 //! Usage of the rows of a list: one query for CPU and one for memory, whatever the number of rows.
 use super::{Prometheus, PrometheusError, QUERY_TIMEOUT, answer::Series, query::Template};
-use crate::cache::Cache;
 use crate::{
     kube::{Api, api::Reader},
     service::usage::{
@@ -8,6 +7,7 @@ use crate::{
         rows::{Batch, Key},
     },
 };
+use moka::future::Cache;
 use portico_domain::panel::CpuMemory;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use uuid::Uuid;
