@@ -45,14 +45,14 @@ impl Client {
     ) -> Result<T, Error> {
         let operation = call.operation;
         let started = Instant::now();
-        let result = self.exchange(&call).await.and_then(understand);
+        let result = self.answer_to(&call).await.and_then(understand);
         report(operation, started.elapsed(), result.as_ref().err());
         result
     }
 
     /// Sends a call. The future is an object, and so compiled here only: those of asynchronous functions are compiled again
     /// by each package that waits for them.
-    fn exchange<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Answer, Error>> {
+    fn answer_to<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Answer, Error>> {
         let operation = call.operation;
         let span = tracing::debug_span!("keystone", otel.kind = "client", operation);
         Box::pin(self.ask(call).instrument(span))

@@ -26,7 +26,7 @@ pub(super) fn remove(headers: &mut HeaderMap, mut unwanted: impl FnMut(&str) -> 
         .filter(|name| unwanted(name.as_str()))
         .cloned()
         .collect();
-    if names.iter().any(|name| *name == header::CONNECTION) {
+    if names.contains(&header::CONNECTION) {
         remove_named_by_connection(headers);
     }
     for name in names {
