@@ -88,7 +88,11 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   const template = (await targetsOf(api, cluster)).find((one) => one.name === NEXT)?.id;
   const forced = await api.post("/api/managed_clusters/upgrade", { cluster, template, typed: `${name}-other` });
   expect(forced.body).toContain('"refused"');
+  // no name at all is for patch releases only
+  const unnamed = await api.post("/api/managed_clusters/upgrade", { cluster, template, typed: "" });
+  expect(unnamed.body).toContain('"refused"');
   await typed(page, name).fill(name);
+  await part(page, "confirmation").getByLabel("Reason").fill("CHG-37");
   await send.click();
   await expect(page).toHaveURL(new RegExp(`${cluster}$`));
   await expect(progress(page)).toBeVisible({ timeout: 30_000 });
@@ -105,6 +109,7 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   // names, not UUIDs
   await page.goto(viewOf(cluster, "journal"));
   await expect(main(page).getByText(`Upgrade to ${NEXT}`).first()).toBeVisible();
+  await expect(entries.filter({ hasText: "Reason: CHG-37" })).toHaveCount(1);
   await expect(main(page).getByText(`Template: kubernetes-1.31 → ${NEXT}`).first()).toBeVisible();
 });
 
@@ -181,6 +186,7 @@ test("case_40 authorities are rotated after the name, and have another fingerpri
   await expect(part(page, "rotation")).toContainText("kubeconfigs with a certificate must be made again");
   await expect(send).toBeDisabled();
   await typed(page, name).fill(name);
+  await part(page, "rotation").getByLabel("Reason").fill("CHG-40");
   await send.click();
   await expect(page).toHaveURL(new RegExp(`${cluster}$`));
   await expect.poll(() => fingerprintOf(api, cluster), { timeout: 60_000 }).not.toBe(before);

@@ -193,6 +193,17 @@ mod tests {
     }
 
     #[test]
+    fn a_reason_is_an_annotation_and_an_empty_one_is_none() {
+        let mut form = CreationForm::default();
+        assert_eq!(form.reason(), "");
+        form.set_reason("CHG-12 ".to_owned());
+        assert_eq!(form.reason(), "CHG-12 ");
+        assert_eq!(form.annotations["portico.dev/reason"], "CHG-12 ");
+        form.set_reason(String::new());
+        assert_eq!(form, CreationForm::default());
+    }
+
+    #[test]
     fn a_text_that_is_not_a_number_is_kept_until_it_is_corrected() {
         let mut form = CreationForm::default();
         assert_eq!(form.read_number("spec.createTimeout", "1.5"), None);
