@@ -4,6 +4,8 @@ mod nodes;
 mod outcomes;
 mod repairs;
 mod templates;
+#[cfg(test)]
+mod tests;
 
 use super::PanelService;
 use crate::{
