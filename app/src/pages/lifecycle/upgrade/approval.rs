@@ -54,7 +54,7 @@ fn confirmation(form: UpgradeForm, name: String) -> AnyView {
         {move || match needs_name.get() {
             true => typed_name(name.clone(), form.typed),
             false => view! {
-                <p>"It is a patch release: the name of the cluster need not be typed."</p>
+                <p>"This is a patch release: the name of the cluster is not needed."</p>
             }
             .into_any(),
         }}
