@@ -58,7 +58,8 @@ test("case_49 nothing is deleted without the typed name", async ({ page }) => {
   expect(await statusOf(tenant, cluster)).toBe("CREATE_COMPLETE");
   // control case: with the name it is deleted
   await typed(page, name).fill(name);
-  await main(page).getByLabel("Reason").fill("CHG-49");
+  // the card of the protection has a reason of its own
+  await main(page).locator("[data-part=confirmation]").getByLabel("Reason").fill("CHG-49");
   await send(page).click();
   await waitForStatus(tenant, cluster, undefined);
   expect(requests).toBe(1);
