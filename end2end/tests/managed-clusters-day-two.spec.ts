@@ -117,7 +117,7 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
 async function templateWith(name: string, version: string): Promise<string> {
   const listed = await magnum(tenant, "GET", "/clustertemplates");
   const all = JSON.parse(listed.body).clustertemplates as Record<string, unknown>[];
-  const of = all.find((one) => one.name === "kubernetes-1.31") ?? {};
+  const of: Record<string, unknown> = all.find((one) => one.name === "kubernetes-1.31") ?? {};
   const fields = ["coe", "image_id", "driver", "external_network_id", "flavor_id", "master_flavor_id", "network_driver", "volume_driver", "server_type", "master_lb_enabled", "floating_ip_enabled"];
   const body = { ...Object.fromEntries(fields.map((field) => [field, of[field]])), name, labels: { ...(of.labels as object), kube_tag: version } };
   const made = await magnum(tenant, "POST", "/clustertemplates", body);
