@@ -84,6 +84,7 @@ test("case_53 a protected cluster is not deleted until the protection is removed
   const protection = part(page, "protection");
   await expect(protection).toContainText("Not protected");
   await expect(protection).toContainText("The protection is Portico's own");
+  await protection.getByLabel("Reason").fill("CHG-53");
   await protection.getByRole("button", { name: "Protect from deletion" }).click();
   await expect(protection).toContainText("Protected from deletion");
   await expect(protection).toContainText("set by you");
@@ -114,6 +115,8 @@ test("case_53 a protected cluster is not deleted until the protection is removed
   await page.goto(`${clustersPage(tenant, cluster)}?view=journal`);
   await expect(main(page)).toContainText("Protect the cluster from deletion");
   await expect(main(page)).toContainText("Remove the protection from deletion");
+  // that of the protection does not stay for its removal
+  await expect(main(page).locator("li[data-source]").filter({ hasText: "Reason: CHG-53" })).toHaveCount(1);
 });
 
 test("a cluster is protected from its creation on, and a reader cannot change that", async ({ page, browser }) => {

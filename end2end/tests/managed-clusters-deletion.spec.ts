@@ -58,9 +58,16 @@ test("case_49 nothing is deleted without the typed name", async ({ page }) => {
   expect(await statusOf(tenant, cluster)).toBe("CREATE_COMPLETE");
   // control case: with the name it is deleted
   await typed(page, name).fill(name);
+  // the card of the protection has a reason of its own
+  await main(page).locator("[data-part=confirmation]").getByLabel("Reason").fill("CHG-49");
   await send(page).click();
   await waitForStatus(tenant, cluster, undefined);
   expect(requests).toBe(1);
+  // the journal outlives the cluster
+  await page.goto(`${clustersPage(tenant, cluster)}?view=journal`);
+  const entry = main(page).locator("li[data-source]").filter({ hasText: "Reason: CHG-49" });
+  await expect(entry).toHaveCount(1);
+  await expect(entry).toContainText("Delete the cluster");
 });
 
 test("case_50 volumes and load balancers of workloads are named before the deletion, and listed afterwards", async ({ page }) => {

@@ -150,6 +150,7 @@ test("a file becomes a form, a command, a request and a cluster", async ({ page 
     expect(sideways, `pixels of sideways scroll at ${width}`).toBe(0);
   }
   await isAccessible(page);
+  await field(page, "Reason").fill("CHG-11");
   await create(page).click();
   await expect(page).toHaveURL(/managed-clusters\/[0-9a-f-]{36}$/);
   const made = (await clustersOf(tenant)).filter((cluster) => cluster.name === name);
@@ -158,6 +159,8 @@ test("a file becomes a form, a command, a request and a cluster", async ({ page 
   const row = main(page).getByRole("row").filter({ hasText: name });
   await expect(row.getByRole("link", { name, exact: true })).toHaveAttribute("href", clustersPage(tenant, made[0]?.uuid));
   await expect(row).toContainText(template);
+  await page.goto(`${clustersPage(tenant, made[0]?.uuid)}?view=journal`);
+  await expect(main(page).locator("li[data-source]").filter({ hasText: "Reason: CHG-11" })).toContainText("Create the cluster");
   // the form is empty again
   await page.goto(clustersPage(tenant, "create"));
   await expect(field(page, "Name")).toHaveValue("");

@@ -23,10 +23,12 @@ pub async fn set_delete_protection(
     cluster: Uuid,
     is_on: bool,
     typed: String,
+    reason: Option<String>,
 ) -> Result<DeleteProtection, UiError> {
+    let reason = reason.unwrap_or_default();
     super::answer(
         super::panel()?
-            .set_delete_protection(cluster, is_on, typed)
+            .set_delete_protection(cluster, is_on, typed, reason)
             .await,
     )
 }

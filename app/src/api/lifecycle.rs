@@ -77,10 +77,12 @@ pub async fn delete_cluster(
     cluster: Uuid,
     typed: String,
     options: DeletionOptions,
+    reason: Option<String>,
 ) -> Result<DeletionOutcome, UiError> {
+    let reason = reason.unwrap_or_default();
     super::answer(
         super::panel()?
-            .delete_cluster(cluster, typed, options)
+            .delete_cluster(cluster, typed, options, reason)
             .await,
     )
 }
@@ -96,8 +98,12 @@ pub async fn get_leftovers(
 
 /// Enrols a cluster, so that it can be used through Portico.
 #[server(prefix = "/api", endpoint = "managed_clusters/enrol", input = Json, output = Json, client = PanelClient)]
-pub async fn enrol_cluster(cluster: Uuid) -> Result<EnrolmentOutcome, UiError> {
-    super::answer(super::panel()?.enrol_cluster(cluster).await)
+pub async fn enrol_cluster(
+    cluster: Uuid,
+    reason: Option<String>,
+) -> Result<EnrolmentOutcome, UiError> {
+    let reason = reason.unwrap_or_default();
+    super::answer(super::panel()?.enrol_cluster(cluster, reason).await)
 }
 
 /// Removes the record of an enrolled cluster that Magnum no longer has.
@@ -144,18 +150,21 @@ pub async fn get_upgrade_options(
     )
 }
 
-/// Upgrades a cluster, or what is selected of it, to a template; `typed` is the cluster's name.
+/// Upgrades a cluster, or what is selected of it, to a template; `typed` is the cluster's name, or empty for a
+/// patch release.
 #[server(prefix = "/api", endpoint = "managed_clusters/upgrade", input = Json, output = Json, client = PanelClient)]
 pub async fn upgrade_cluster(
     cluster: Uuid,
     template: Uuid,
     selection: Option<UpgradeSelection>,
     typed: String,
+    reason: Option<String>,
 ) -> Result<ChangeOutcome, UiError> {
     let selection = selection.unwrap_or_default();
+    let reason = reason.unwrap_or_default();
     super::answer(
         super::panel()?
-            .upgrade_cluster(cluster, template, selection, typed)
+            .upgrade_cluster(cluster, template, selection, typed, reason)
             .await,
     )
 }
@@ -168,14 +177,28 @@ pub async fn get_cluster_certificates(cluster: Uuid) -> Result<ClusterCertificat
 
 /// Has a certificate request in PEM signed by a cluster's authority.
 #[server(prefix = "/api", endpoint = "managed_clusters/sign_certificate", input = Json, output = Json, client = PanelClient)]
-pub async fn sign_certificate(cluster: Uuid, request: String) -> Result<CertificateView, UiError> {
-    super::answer(super::panel()?.sign_certificate(cluster, request).await)
+pub async fn sign_certificate(
+    cluster: Uuid,
+    request: String,
+    reason: Option<String>,
+) -> Result<CertificateView, UiError> {
+    let reason = reason.unwrap_or_default();
+    super::answer(
+        super::panel()?
+            .sign_certificate(cluster, request, reason)
+            .await,
+    )
 }
 
 /// Replaces the authorities of a cluster; `typed` is its name.
 #[server(prefix = "/api", endpoint = "managed_clusters/rotate_ca", input = Json, output = Json, client = PanelClient)]
-pub async fn rotate_ca(cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError> {
-    super::answer(super::panel()?.rotate_ca(cluster, typed).await)
+pub async fn rotate_ca(
+    cluster: Uuid,
+    typed: String,
+    reason: Option<String>,
+) -> Result<ChangeOutcome, UiError> {
+    let reason = reason.unwrap_or_default();
+    super::answer(super::panel()?.rotate_ca(cluster, typed, reason).await)
 }
 
 /// Returns the node groups of a cluster, with what the viewer may do with each.

@@ -13,7 +13,7 @@ pub trait ClusterCare {
     /// Returns whether Portico refuses to delete a cluster.
     async fn delete_protection(&self, cluster: Uuid) -> Result<DeleteProtection, UiError>;
     /// Protects a cluster from deletion through Portico, or removes the protection; `typed` is then the
-    /// cluster's name.
+    /// cluster's name. `reason` is for the journal; it may be empty.
     ///
     /// # Errors
     /// `NotPermitted` for users who may not delete the cluster, `Invalid` for another typed name.
@@ -22,6 +22,7 @@ pub trait ClusterCare {
         cluster: Uuid,
         is_on: bool,
         typed: String,
+        reason: String,
     ) -> Result<DeleteProtection, UiError>;
     /// Returns what the project uses of its quotas, and Magnum's own count of its clusters.
     async fn project_usage(&self) -> Result<ProjectUsage, UiError>;

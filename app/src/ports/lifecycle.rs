@@ -22,7 +22,8 @@ pub trait Lifecycle {
     async fn read_cluster_file(&self, text: String) -> Result<ClusterFile, UiError>;
     /// Returns what a creation would do; changes nothing. Also for an unfinished form.
     async fn review_creation(&self, form: CreationForm) -> Result<CreationReview, UiError>;
-    /// Creates a cluster once, however often it is called with the same attempt.
+    /// Creates a cluster once, however often it is called with the same attempt. The reason for the journal is an
+    /// annotation of the form.
     async fn create_cluster(
         &self,
         form: CreationForm,
@@ -50,12 +51,13 @@ pub trait Lifecycle {
         cluster: Uuid,
         options: DeletionOptions,
     ) -> Result<DeletionInventory, UiError>;
-    /// Deletes a cluster; `typed` is its name.
+    /// Deletes a cluster; `typed` is its name. `reason` is for the journal; it may be empty.
     async fn delete_cluster(
         &self,
         cluster: Uuid,
         typed: String,
         options: DeletionOptions,
+        reason: String,
     ) -> Result<DeletionOutcome, UiError>;
     /// Returns what still exists of a cluster. `record` is that of the deletion, if the page has it.
     async fn leftovers(
@@ -63,8 +65,12 @@ pub trait Lifecycle {
         cluster: Uuid,
         record: Option<DeletionRecord>,
     ) -> Result<Leftovers, UiError>;
-    /// Enrols a cluster, so that it can be used through Portico.
-    async fn enrol_cluster(&self, cluster: Uuid) -> Result<EnrolmentOutcome, UiError>;
+    /// Enrols a cluster, so that it can be used through Portico. `reason` is for the journal; it may be empty.
+    async fn enrol_cluster(
+        &self,
+        cluster: Uuid,
+        reason: String,
+    ) -> Result<EnrolmentOutcome, UiError>;
     /// Removes the record of an enrolled cluster that Magnum no longer has; returns whether there was
     /// one.
     async fn remove_cluster_record(&self, cluster: Uuid) -> Result<bool, UiError>;
@@ -103,17 +109,20 @@ pub trait Lifecycle {
         template: Option<Uuid>,
         selection: UpgradeSelection,
     ) -> Result<UpgradeOptions, UiError>;
-    /// Upgrades a cluster, or what is selected of it, to a template; `typed` is the cluster's name.
+    /// Upgrades a cluster, or what is selected of it, to a template; `typed` is the cluster's name, or empty for
+    /// a patch release. `reason` is for the journal; it may be empty.
     async fn upgrade_cluster(
         &self,
         cluster: Uuid,
         template: Uuid,
         selection: UpgradeSelection,
         typed: String,
+        reason: String,
     ) -> Result<ChangeOutcome, UiError>;
     /// Returns the certificate of a cluster's authority, and what the viewer may do with it.
     async fn cluster_certificates(&self, cluster: Uuid) -> Result<ClusterCertificates, UiError>;
-    /// Has a certificate request in PEM signed by a cluster's authority.
+    /// Has a certificate request in PEM signed by a cluster's authority. `reason` is for the journal; it may be
+    /// empty.
     ///
     /// # Errors
     /// `Invalid` for another text, `NotPermitted` for other users than the creator of the cluster.
@@ -121,7 +130,13 @@ pub trait Lifecycle {
         &self,
         cluster: Uuid,
         request: String,
+        reason: String,
     ) -> Result<CertificateView, UiError>;
-    /// Replaces the authorities of a cluster; `typed` is its name.
-    async fn rotate_ca(&self, cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError>;
+    /// Replaces the authorities of a cluster; `typed` is its name. `reason` is for the journal; it may be empty.
+    async fn rotate_ca(
+        &self,
+        cluster: Uuid,
+        typed: String,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError>;
 }

@@ -31,21 +31,28 @@ pub fn typed_name(name: String, typed: RwSignal<String>) -> AnyView {
     .into_any()
 }
 
-/// Returns the field for why the user requests a change.
-pub fn reason_field(reason: RwSignal<String>) -> AnyView {
+/// Returns the field for why the user requests a change. `id` is unique in the page.
+pub fn reason_field(id: &'static str, reason: RwSignal<String>) -> AnyView {
+    let write = Callback::new(move |text: String| reason.set(text));
+    reason_input(id, reason.into(), write)
+}
+
+/// Does the same for a reason that is a part of something else; `write` gets what is typed.
+pub fn reason_input(id: &'static str, reason: Signal<String>, write: Callback<String>) -> AnyView {
+    let hint_id = format!("{id}-hint");
     view! {
         <div class="field">
-            <label for="change-reason">"Reason"</label>
+            <label for=id>"Reason"</label>
             <input
                 class="input"
-                id="change-reason"
+                id=id
                 name="reason"
                 autocomplete="off"
-                aria-describedby="change-reason-hint"
+                aria-describedby=hint_id.clone()
                 prop:value=move || reason.get()
-                on:input=move |event| reason.set(event_target_value(&event))
+                on:input=move |event| write.run(event_target_value(&event))
             />
-            <span class="field-hint" id="change-reason-hint">
+            <span class="field-hint" id=hint_id>
                 "Optional; it is written to the cluster's journal."
             </span>
         </div>

@@ -3,6 +3,7 @@ use crate::{
     api::cluster_care::{get_delete_protection, set_delete_protection},
     components::{Age, InlineError, NeedsScripts},
     error::UiError,
+    pages::lifecycle::change::reason_field,
     ui::{Button, Card, Icon, SkeletonLines, Status, Tone, Why, icons},
 };
 use leptos::{children::ViewFn, prelude::*};
@@ -20,6 +21,7 @@ struct State {
     shown: RwSignal<Option<DeleteProtection>>,
     failure: RwSignal<Option<UiError>>,
     typed: RwSignal<String>,
+    reason: RwSignal<String>,
     busy: RwSignal<bool>,
     /// Runs after a change.
     changed: Callback<()>,
@@ -32,7 +34,9 @@ impl State {
 
     fn set(self, is_on: bool) {
         let typed = self.typed.get_untracked().trim().to_owned();
-        self.run(set_delete_protection(self.cluster, is_on, typed), true);
+        let reason = Some(self.reason.get_untracked());
+        let asked = set_delete_protection(self.cluster, is_on, typed, reason);
+        self.run(asked, true);
     }
 
     fn run(
@@ -52,6 +56,7 @@ impl State {
             match answer {
                 Ok(protection) => {
                     let _ = self.typed.try_set(String::new());
+                    let _ = self.reason.try_set(String::new());
                     let _ = self.shown.try_set(Some(protection));
                     if is_change {
                         self.changed.try_run(());
@@ -88,6 +93,7 @@ fn Content(cluster: Uuid, changed: Callback<()>) -> impl IntoView {
         shown: RwSignal::new(None),
         failure: RwSignal::new(None),
         typed: RwSignal::new(String::new()),
+        reason: RwSignal::new(String::new()),
         busy: RwSignal::new(false),
         changed,
     };
@@ -130,6 +136,7 @@ fn content(state: State, protection: DeleteProtection) -> AnyView {
         }
         (None, true) => removal(state, protection.cluster_name),
         (None, false) => view! {
+            {reason_field("protection-reason", state.reason)}
             <div>
                 <Button
                     label=PROTECT
@@ -194,6 +201,7 @@ fn removal(state: State, name: String) -> AnyView {
                         on:input=move |event| state.typed.set(event_target_value(&event))
                     />
                 </div>
+                {reason_field("protection-reason", state.reason)}
                 <div>
                     <button
                         type="submit"

@@ -187,7 +187,7 @@ fn SettleForm(cluster: Uuid, reviewed: SettledSize) -> impl IntoView {
     };
     view! {
         <form class="grid grid-cols-1 gap-3" on:submit=submit>
-            {reason_field(reason)}
+            {reason_field("settle-reason", reason)}
             <div>
                 <button type="submit" class="btn btn-primary" disabled=move || is_sending.get()>
                     <Icon icon=icons::ROTATE />

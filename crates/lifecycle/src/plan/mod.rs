@@ -10,8 +10,8 @@ mod upgrade;
 pub use immutable::Immutable;
 pub use nodes::{ChosenNode, node_removal};
 pub use upgrade::{
-    LabelChange, UpgradeChoice, label_changes, other_driver, present_version, upgradable_groups,
-    upgrade_refusal, upgrade_to, upgrade_with, version_change, version_refusal,
+    LabelChange, UpgradeChoice, is_patch, label_changes, other_driver, present_version,
+    upgradable_groups, upgrade_refusal, upgrade_to, upgrade_with, version_change, version_refusal,
 };
 
 use crate::{

@@ -176,6 +176,14 @@ pub fn version_change(
     })
 }
 
+/// Returns whether an upgrade is to a newer patch release of the cluster's minor version; `false` if a version is
+/// not known, and for a single node group, whose own version may be another.
+pub fn is_patch(cluster: &Cluster, target: &Template, choice: &UpgradeChoice) -> bool {
+    let change = version_change(cluster, target, choice);
+    choice.group.is_none()
+        && change.is_some_and(|change| change.from.step_to(change.to) == Move::Patch)
+}
+
 /// Returns the step that upgrades a cluster to a template, without the rest of a specification; `None` if
 /// the cluster has the template already.
 pub fn upgrade_to(cluster: &Cluster, target: &Template, cloud: Cloud) -> Option<Step> {

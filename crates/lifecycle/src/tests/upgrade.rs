@@ -7,8 +7,8 @@ use crate::{
     driver::Family,
     model::{Cluster, NodeGroup, Template},
     plan::{
-        Action, LabelChange, UpgradeChoice, label_changes, upgradable_groups, upgrade_refusal,
-        upgrade_to, upgrade_with, version_change,
+        Action, LabelChange, UpgradeChoice, is_patch, label_changes, upgradable_groups,
+        upgrade_refusal, upgrade_to, upgrade_with, version_change,
     },
 };
 
@@ -50,6 +50,27 @@ fn the_state_refuses_the_step_and_not_the_template() {
     assert_eq!(upgrade_refusal(&busy, &newer(), NEWEST), None);
     let skipped = upgrade_refusal(&busy, &template("k8s-1.33", "v1.33.0"), NEWEST).unwrap();
     insta::assert_snapshot!("skipped_version", skipped);
+}
+
+#[test]
+fn only_a_newer_patch_of_the_whole_cluster_is_a_patch() {
+    let settled = cluster("CREATE_COMPLETE");
+    let of = |version: &str, choice: &UpgradeChoice| {
+        is_patch(&settled, &template("k8s", version), choice)
+    };
+    let whole = UpgradeChoice::default();
+    assert!(of("v1.31.4", &whole));
+    assert!(of("v1.31.4", &choice(None, Some(2))));
+    for other in ["v1.31.0", "v1.30.9", "v1.32.0", "v1.32.1", "v2.31.4"] {
+        assert!(!of(other, &whole), "{other}");
+    }
+    assert!(!of("v1.31.4", &choice(Some("gpu"), None)));
+    let unknown = Cluster {
+        version: None,
+        labels: labels(&[]),
+        ..settled.clone()
+    };
+    assert!(!is_patch(&unknown, &template("k8s", "v1.31.4"), &whole));
 }
 
 #[test]

@@ -10,7 +10,7 @@ mod card;
 mod certificates;
 mod change;
 #[cfg(test)]
-mod changing_magnum;
+pub(in crate::service) mod changing_magnum;
 mod cloud_api;
 mod conductor;
 mod creation;

@@ -4,6 +4,8 @@ mod nodes;
 mod outcomes;
 mod repairs;
 mod templates;
+#[cfg(test)]
+mod tests;
 
 use super::PanelService;
 use crate::{
@@ -62,7 +64,7 @@ impl Lifecycle for PanelService {
         let is_accepted = matches!(answer, Ok(CreationOutcome::Accepted { .. }));
         if is_accepted {
             // its attempt was stored before it was sent; the journal needs the UUID
-            let change = change(cluster, "create_cluster", "");
+            let change = change(cluster, "create_cluster", "").with_reason(form.reason());
             let accepted = RequestOutcome::Accepted;
             lifecycle::record(&self.services, &self.caller, change, accepted, None).await;
         }
@@ -117,11 +119,12 @@ impl Lifecycle for PanelService {
         cluster: Uuid,
         typed: String,
         options: DeletionOptions,
+        reason: String,
     ) -> Result<DeletionOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let work = lifecycle::delete(services, clusters, caller, cluster, &typed, options);
         let accepted = options.accepted().unwrap_or_default();
-        let change = change(cluster, "delete_cluster", accepted);
+        let change = change(cluster, "delete_cluster", accepted).with_reason(&reason);
         let answer = self.journalled(change, work, of_deletion).await;
         let outcome = match &answer {
             Ok(DeletionOutcome::Accepted(_)) | Ok(DeletionOutcome::AlreadyGone) => Outcome::Done,
@@ -150,14 +153,18 @@ impl Lifecycle for PanelService {
         self.ui(lifecycle::leftovers(services, clusters, caller, cluster, record).await)
     }
 
-    async fn enrol_cluster(&self, cluster: Uuid) -> Result<EnrolmentOutcome, UiError> {
+    async fn enrol_cluster(
+        &self,
+        cluster: Uuid,
+        reason: String,
+    ) -> Result<EnrolmentOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
         let answer = lifecycle::enrol(services, clusters, caller, cluster).await;
         if let Some((outcome, text)) = answer.as_ref().ok().and_then(of_enrolment)
             && (outcome == RequestOutcome::Accepted
                 || lifecycle::records_refused_enrolment(services, caller, cluster).await)
         {
-            let change = change(cluster, "enrol", "");
+            let change = change(cluster, "enrol", "").with_reason(&reason);
             lifecycle::record(services, caller, change, outcome, text).await;
         }
         self.ui(answer)
@@ -250,6 +257,7 @@ impl Lifecycle for PanelService {
         template: Uuid,
         selection: UpgradeSelection,
         typed: String,
+        reason: String,
     ) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
         let object = match &selection.group {
@@ -257,7 +265,7 @@ impl Lifecycle for PanelService {
             None => template.to_string(),
         };
         let choice = lifecycle::upgrade_choice(selection);
-        let entry = change(cluster, "upgrade_cluster", &object);
+        let entry = change(cluster, "upgrade_cluster", &object).with_reason(&reason);
         let work = lifecycle::upgrade(services, caller, cluster, (template, &choice), &typed);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
@@ -274,8 +282,9 @@ impl Lifecycle for PanelService {
         &self,
         cluster: Uuid,
         request: String,
+        reason: String,
     ) -> Result<CertificateView, UiError> {
-        let entry = change(cluster, "sign_certificate", "");
+        let entry = change(cluster, "sign_certificate", "").with_reason(&reason);
         let work = lifecycle::sign(&self.services, &self.caller, cluster, &request);
         let answer = self.journalled(entry, work, accepted).await;
         // who it was made for, not the certificate
@@ -284,9 +293,14 @@ impl Lifecycle for PanelService {
         self.audited("sign_certificate", cluster, &subject, answer)
     }
 
-    async fn rotate_ca(&self, cluster: Uuid, typed: String) -> Result<ChangeOutcome, UiError> {
+    async fn rotate_ca(
+        &self,
+        cluster: Uuid,
+        typed: String,
+        reason: String,
+    ) -> Result<ChangeOutcome, UiError> {
         let (services, caller) = (&self.services, &self.caller);
-        let entry = change(cluster, "rotate_ca", "");
+        let entry = change(cluster, "rotate_ca", "").with_reason(&reason);
         let work = lifecycle::rotate(services, caller, cluster, &typed);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);

@@ -20,7 +20,7 @@ pub fn banner(cluster: Uuid, record: RecordedAuthority, updated: Callback<()>) -
     let send = move |_| {
         busy.set(true);
         failure.set(None);
-        let asked = enrol_cluster(cluster);
+        let asked = enrol_cluster(cluster, None);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             // the user may have left the page meanwhile

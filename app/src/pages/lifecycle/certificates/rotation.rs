@@ -3,7 +3,7 @@ use crate::{
     api::lifecycle::rotate_ca,
     context::use_session,
     error::UiError,
-    pages::lifecycle::change::{outcome, typed_name},
+    pages::lifecycle::change::{outcome, reason_field, typed_name},
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, Card, Icon, Tone, Why, icons},
 };
@@ -20,6 +20,7 @@ pub struct Form {
     cluster: Uuid,
     name: String,
     typed: RwSignal<String>,
+    reason: RwSignal<String>,
     is_sending: RwSignal<bool>,
     answer: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
 }
@@ -30,6 +31,7 @@ impl Form {
             cluster,
             name,
             typed: RwSignal::new(String::new()),
+            reason: RwSignal::new(String::new()),
             is_sending: RwSignal::new(false),
             answer: RwSignal::new(None),
         }
@@ -48,7 +50,8 @@ impl Form {
         let (is_sending, answer) = (self.is_sending, self.answer);
         is_sending.set(true);
         answer.set(None);
-        let asked = rotate_ca(self.cluster, self.typed.get_untracked().trim().to_owned());
+        let typed = self.typed.get_untracked().trim().to_owned();
+        let asked = rotate_ca(self.cluster, typed, Some(self.reason.get_untracked()));
         leptos::task::spawn_local(async move {
             let sent = asked.await;
             let is_accepted = sent == Ok(ChangeOutcome::Accepted);
@@ -106,6 +109,7 @@ fn confirmation(form: Form) -> AnyView {
     let progress = ManagedClustersPage::Cluster(cluster).address(&project);
     let accepted = Callback::new(move |()| navigate(&progress, NavigateOptions::default()));
     let field = typed_name(form.name.clone(), form.typed);
+    let reason = reason_field("rotation-reason", form.reason);
     let of_submit = form.clone();
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -114,6 +118,7 @@ fn confirmation(form: Form) -> AnyView {
     view! {
         <form class="grid grid-cols-1 gap-3" on:submit=submit>
             {field}
+            {reason}
             <div>
                 <button type="submit" class="btn btn-danger" disabled=move || !form.can_be_sent()>
                     <Icon icon=icons::ROTATE />

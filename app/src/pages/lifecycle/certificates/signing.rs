@@ -4,6 +4,7 @@ use crate::{
     api::lifecycle::sign_certificate,
     components::InlineError,
     error::UiError,
+    pages::lifecycle::change::reason_field,
     routes::escaped,
     ui::{Banner, Button, Card, CopyButton, Icon, Tone, Why, icons},
 };
@@ -43,6 +44,7 @@ pub fn card(cluster: Uuid, name: String, refusal: Option<String>) -> AnyView {
 #[component]
 fn Form(cluster: Uuid, name: String) -> impl IntoView {
     let request = RwSignal::new(String::new());
+    let reason = RwSignal::new(String::new());
     let busy = RwSignal::new(false);
     let answer = RwSignal::new(None::<Result<CertificateView, UiError>>);
     let submit = move |event: leptos::ev::SubmitEvent| {
@@ -52,7 +54,8 @@ fn Form(cluster: Uuid, name: String) -> impl IntoView {
         }
         busy.set(true);
         answer.set(None);
-        let asked = sign_certificate(cluster, request.get_untracked());
+        let why = Some(reason.get_untracked());
+        let asked = sign_certificate(cluster, request.get_untracked(), why);
         leptos::task::spawn_local(async move {
             let signed = asked.await;
             // the user may have left the page meanwhile
@@ -80,6 +83,7 @@ fn Form(cluster: Uuid, name: String) -> impl IntoView {
                      rsa:4096 -nodes -keyout ops.key -out ops.csr -subj /CN=ops"
                 </span>
             </div>
+            {reason_field("signing-reason", reason)}
             <div><Button label=BUTTON icon=icons::KEY submit=true busy=busy /></div>
             <p class="visually-hidden" role="status">
                 {move || busy.get().then_some("The request is being signed.")}

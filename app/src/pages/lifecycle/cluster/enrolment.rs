@@ -7,7 +7,7 @@ use crate::{
     context::{Session, use_session},
     error::UiError,
     hooks::Timer,
-    pages::cluster::terminal_help,
+    pages::{cluster::terminal_help, lifecycle::change::reason_field},
     routes::{self, managed_clusters::ManagedClustersPage},
     ui::{Banner, Button, Card, CodeBlock, Icon, Tone, icons},
 };
@@ -23,6 +23,8 @@ struct Run {
     session: Session,
     /// Whether this page has begun by itself; a failed run is repeated by the user only.
     has_begun: StoredValue<bool>,
+    /// Why the user enrols the cluster; empty if the page has begun by itself.
+    reason: RwSignal<String>,
     busy: RwSignal<bool>,
     outcome: RwSignal<Option<Result<EnrolmentOutcome, UiError>>>,
     timer: Timer,
@@ -43,7 +45,7 @@ impl Run {
             return;
         }
         self.busy.set(true);
-        let asked = enrol_cluster(self.watch.cluster);
+        let asked = enrol_cluster(self.watch.cluster, Some(self.reason.get_untracked()));
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             // the user may have left the page meanwhile
@@ -128,6 +130,7 @@ pub fn EnrolmentCard(watch: Watch) -> impl IntoView {
         watch,
         session: use_session(),
         has_begun: StoredValue::new(false),
+        reason: RwSignal::new(String::new()),
         busy: RwSignal::new(false),
         outcome: RwSignal::new(None),
         timer: Timer::new(),
@@ -245,6 +248,7 @@ fn offered(run: Run) -> AnyView {
                  signs for you, and stores the cluster's address and certificate authority, so that \
                  your project can use it here."
             </p>
+            {reason_field("enrolment-reason", run.reason)}
             <div>
                 <Button
                     label="Enrol cluster"

@@ -3,6 +3,7 @@ use super::{list_crumb, review, state::Wizard};
 use crate::{
     components::Crumb,
     context::use_session,
+    pages::lifecycle::change::reason_input,
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, Button, ButtonKind, CopyButton, Tone, Why, icons},
 };
@@ -43,7 +44,16 @@ fn create_button(wizard: Wizard) -> AnyView {
             review::obstacle(wizard)
         }
     });
+    let reason = reason_input(
+        "creation-reason",
+        Signal::derive(move || wizard.form.with(|form| form.reason().to_owned())),
+        Callback::new(move |text: String| wizard.change(|form| form.set_reason(text))),
+    );
     view! {
+        <fieldset class="form-group min-w-0" disabled=move || wizard.is_sent.get()>
+            <legend class="visually-hidden">"Journal"</legend>
+            {reason}
+        </fieldset>
         {move || match obstacle.get() {
             Some(reason) => view! {
                 <p class="flex flex-wrap items-center gap-3">

@@ -3,6 +3,7 @@ use super::deletion::Deletion;
 use crate::{
     components::InlineError,
     error::UiError,
+    pages::lifecycle::change::{reason_field, typed_name},
     routes::managed_clusters::ManagedClustersPage,
     ui::{Banner, Card, Icon, Tone, icons},
 };
@@ -136,21 +137,8 @@ pub fn form(deletion: Deletion, name: String, accepted: Callback<()>) -> AnyView
             {move || refusal.get().map(|reason| view! {
                 <Banner tone=Tone::Warn>{reason}</Banner>
             })}
-            <div class="field">
-                <label for="typed-name">
-                    "Type " <strong class="mono">{name}</strong> " to confirm"
-                </label>
-                <input
-                    class="input"
-                    id="typed-name"
-                    name="typed"
-                    required
-                    autocomplete="off"
-                    spellcheck="false"
-                    prop:value=move || deletion.typed.get()
-                    on:input=move |event| deletion.typed.set(event_target_value(&event))
-                />
-            </div>
+            {typed_name(name, deletion.typed)}
+            {reason_field("deletion-reason", deletion.reason)}
             <div>
                 <button
                     type="submit"

@@ -18,6 +18,7 @@ pub struct Deletion {
     pub failure: RwSignal<Option<UiError>>,
     pub is_reading: RwSignal<bool>,
     pub typed: RwSignal<String>,
+    pub reason: RwSignal<String>,
     pub is_sending: RwSignal<bool>,
     pub outcome: RwSignal<Option<Result<DeletionOutcome, UiError>>>,
     pub record: StoredRecord,
@@ -34,6 +35,7 @@ impl Deletion {
             failure: RwSignal::new(None),
             is_reading: RwSignal::new(false),
             typed: RwSignal::new(String::new()),
+            reason: RwSignal::new(String::new()),
             is_sending: RwSignal::new(false),
             outcome: RwSignal::new(None),
             record: StoredRecord::of(cluster),
@@ -93,7 +95,9 @@ impl Deletion {
         self.is_sending.set(true);
         self.outcome.set(None);
         let typed = self.typed.get_untracked().trim().to_owned();
-        let asked = delete_cluster(self.cluster, typed, self.options.get_untracked());
+        let reason = Some(self.reason.get_untracked());
+        let options = self.options.get_untracked();
+        let asked = delete_cluster(self.cluster, typed, options, reason);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             if let Ok(DeletionOutcome::Accepted(record)) = &answer {

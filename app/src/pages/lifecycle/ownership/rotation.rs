@@ -75,7 +75,7 @@ pub fn view(form: &Form, done: Callback<()>) -> AnyView {
     view! {
         <form class="grid grid-cols-1 gap-3" on:submit=submit>
             {typed_name(form.name.clone(), form.typed)}
-            {reason_field(form.reason)}
+            {reason_field("credential-reason", form.reason)}
             <div>
                 <button
                     type="submit"

@@ -1,7 +1,7 @@
-//! The typed name, and the button that upgrades the cluster.
+//! The typed name unless it is a patch release, and the button that upgrades the cluster.
 use super::state::UpgradeForm;
 use crate::{
-    pages::lifecycle::change::typed_name,
+    pages::lifecycle::change::{reason_field, typed_name},
     ui::{Icon, icons},
 };
 use leptos::prelude::*;
@@ -26,7 +26,8 @@ pub fn form(form: UpgradeForm, name: String, accepted: Callback<()>) -> AnyView 
                 data-part="confirmation"
                 on:submit=submit
             >
-                {typed_name(name.clone(), form.typed)}
+                {confirmation(form, name.clone())}
+                {reason_field("upgrade-reason", form.reason)}
                 <div>
                     <button
                         type="submit"
@@ -42,6 +43,21 @@ pub fn form(form: UpgradeForm, name: String, accepted: Callback<()>) -> AnyView 
                 </p>
             </form>
         })}
+    }
+    .into_any()
+}
+
+/// Returns the field for the name, or that a patch release needs none.
+fn confirmation(form: UpgradeForm, name: String) -> AnyView {
+    let needs_name = Memo::new(move |_| form.needs_name());
+    view! {
+        {move || match needs_name.get() {
+            true => typed_name(name.clone(), form.typed),
+            false => view! {
+                <p>"This is a patch release: the name of the cluster is not needed."</p>
+            }
+            .into_any(),
+        }}
     }
     .into_any()
 }

@@ -23,6 +23,7 @@ pub struct UpgradeForm {
     pub failure: RwSignal<Option<UiError>>,
     pub is_reading: RwSignal<bool>,
     pub typed: RwSignal<String>,
+    pub reason: RwSignal<String>,
     pub is_sending: RwSignal<bool>,
     pub outcome: RwSignal<Option<Result<ChangeOutcome, UiError>>>,
     /// The number of the last read: answers to earlier ones are of another template.
@@ -39,6 +40,7 @@ impl UpgradeForm {
             failure: RwSignal::new(None),
             is_reading: RwSignal::new(false),
             typed: RwSignal::new(String::new()),
+            reason: RwSignal::new(String::new()),
             is_sending: RwSignal::new(false),
             outcome: RwSignal::new(None),
             reads: StoredValue::new(0),
@@ -99,15 +101,31 @@ impl UpgradeForm {
         })
     }
 
+    /// Returns whether the name of the cluster has to be typed, as the last review has it. Tracks.
+    pub fn needs_name(self) -> bool {
+        self.options.with(|options| {
+            let review = options.as_ref().and_then(|one| one.review.as_ref());
+            review.is_none_or(|review| review.needs_name)
+        })
+    }
+
+    /// Returns the typed name; empty if none has to be typed. Tracks.
+    fn confirmation(self) -> String {
+        match self.needs_name() {
+            true => self.typed.with(|typed| typed.trim().to_owned()),
+            false => String::new(),
+        }
+    }
+
     /// Returns whether the upgrade may be sent now. Tracks.
     pub fn can_be_sent(self) -> bool {
         let review = self.review();
-        let typed = self.typed.get();
+        let typed = self.confirmation();
         self.options.with(|options| {
             let (Some(options), Some(review)) = (options, review) else {
                 return false;
             };
-            review.can_be_sent(&options.upgrade, &options.cluster.name, typed.trim())
+            review.can_be_sent(&options.upgrade, &options.cluster.name, &typed)
         }) && !self.is_reading.get()
             && !self.is_sending.get()
     }
@@ -122,8 +140,9 @@ impl UpgradeForm {
         }
         self.is_sending.set(true);
         self.outcome.set(None);
-        let typed = self.typed.get_untracked().trim().to_owned();
-        let asked = upgrade_cluster(self.cluster, template, Some(selection), typed);
+        let typed = untrack(|| self.confirmation());
+        let reason = Some(self.reason.get_untracked());
+        let asked = upgrade_cluster(self.cluster, template, Some(selection), typed, reason);
         leptos::task::spawn_local(async move {
             let answer = asked.await;
             let is_accepted = answer == Ok(ChangeOutcome::Accepted);

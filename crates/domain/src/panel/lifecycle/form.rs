@@ -13,6 +13,9 @@ pub const AUTO_UPGRADE_LABEL: &str = "auto_upgrade_enabled";
 /// The label for the autoscaler; fixed at creation.
 pub const AUTO_SCALING_LABEL: &str = "auto_scaling_enabled";
 
+/// The annotation with the reason for the cluster's journal.
+const REASON: &str = "portico.dev/reason";
+
 /// Everything of the form. `None` and empty texts mean the template's value, or Magnum's.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -51,6 +54,20 @@ pub struct CreationForm {
 }
 
 impl CreationForm {
+    /// Returns why the cluster is created, as an annotation has it; empty if no reason is given.
+    pub fn reason(&self) -> &str {
+        self.annotations.get(REASON).map_or("", String::as_str)
+    }
+
+    /// Sets the annotation with the reason; an empty text removes it.
+    pub fn set_reason(&mut self, reason: String) {
+        if reason.is_empty() {
+            self.annotations.remove(REASON);
+        } else {
+            self.annotations.insert(REASON.to_owned(), reason);
+        }
+    }
+
     /// Returns a label that is a truth value; `None`: it is the template's.
     pub fn flag(&self, label: &str) -> Option<bool> {
         match self.labels.get(label)?.to_ascii_lowercase().as_str() {
@@ -173,6 +190,17 @@ mod tests {
             assert_eq!(form.flag(AUTO_HEALING_LABEL), value);
         }
         assert!(form.labels.is_empty());
+    }
+
+    #[test]
+    fn a_reason_is_an_annotation_and_an_empty_one_is_none() {
+        let mut form = CreationForm::default();
+        assert_eq!(form.reason(), "");
+        form.set_reason("CHG-12 ".to_owned());
+        assert_eq!(form.reason(), "CHG-12 ");
+        assert_eq!(form.annotations["portico.dev/reason"], "CHG-12 ");
+        form.set_reason(String::new());
+        assert_eq!(form, CreationForm::default());
     }
 
     #[test]

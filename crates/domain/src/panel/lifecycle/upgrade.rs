@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// The content of the upgrade page.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UpgradeOptions {
-    /// UUID and name. The name has to be typed.
+    /// UUID and name. The name has to be typed, unless the review needs none.
     pub cluster: Named,
     /// The present version of Kubernetes, such as `v1.31.0`.
     pub version: Option<String>,
@@ -70,12 +70,16 @@ pub struct UpgradeReview {
     pub labels_rule: String,
     /// All checks, also those that pass.
     pub checks: Vec<Check>,
+    /// Whether the name of the cluster has to be typed: a patch release needs a button only.
+    pub needs_name: bool,
 }
 
 impl UpgradeReview {
-    /// Returns whether the upgrade may be sent with a typed name; `offer` is that of the page.
+    /// Returns whether the upgrade may be sent with a typed name, which is empty if none was typed; `offer` is
+    /// that of the page.
     pub fn can_be_sent(&self, offer: &ActionOffer, name: &str, typed: &str) -> bool {
-        typed == name
+        let is_confirmed = typed == name || (typed.is_empty() && !self.needs_name);
+        is_confirmed
             && offer.is_offered()
             && self.target.refusal.is_none()
             && self
@@ -121,6 +125,7 @@ mod tests {
                 next_step: None,
                 page: None,
             }],
+            needs_name: true,
         }
     }
 
@@ -141,5 +146,21 @@ mod tests {
         assert!(!can(review(CheckLevel::Blocks, None), None, "shop"));
         assert!(!can(review(CheckLevel::Ok, Some("No.")), None, "shop"));
         assert!(!can(review(CheckLevel::Ok, None), Some("No."), "shop"));
+    }
+
+    #[test]
+    fn a_patch_release_needs_no_name_and_takes_no_other_one() {
+        let patch = UpgradeReview {
+            needs_name: false,
+            ..review(CheckLevel::Ok, None)
+        };
+        for (typed, can) in [("", true), ("shop", true), ("Shop", false)] {
+            assert_eq!(
+                patch.can_be_sent(&offer(None), "shop", typed),
+                can,
+                "{typed}"
+            );
+        }
+        assert!(!patch.can_be_sent(&offer(Some("No.")), "shop", ""));
     }
 }

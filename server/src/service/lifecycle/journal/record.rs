@@ -212,6 +212,17 @@ pub struct Change<'a> {
     pub reason: Option<&'a str>,
 }
 
+impl<'a> Change<'a> {
+    /// Adds why the user does it; an empty text is no reason.
+    #[must_use]
+    pub fn with_reason(self, reason: &'a str) -> Self {
+        Self {
+            reason: Some(reason),
+            ..self
+        }
+    }
+}
+
 /// A request whose beginning is in the journal.
 pub struct Begun {
     store: Store,

@@ -23,7 +23,7 @@ use portico_domain::{
 use portico_lifecycle::{
     capabilities::{Feature, capability},
     model::Template,
-    plan::{UpgradeChoice, label_changes, upgrade_with},
+    plan::{UpgradeChoice, is_patch, label_changes, upgrade_with},
 };
 use uuid::Uuid;
 
@@ -131,5 +131,6 @@ async fn review(
             .collect(),
         labels_rule: capability(cluster.driver, cloud, Feature::TemplateLabelsOnUpgrade).reason,
         checks: checks.0.iter().map(plain_check).collect(),
+        needs_name: !is_patch(cluster, target, choice),
     })
 }

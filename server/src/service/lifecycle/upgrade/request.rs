@@ -16,13 +16,13 @@ use jiff::Timestamp;
 use portico_cluster_operations::{Clients, inside::Inside, upgrades};
 use portico_domain::panel::lifecycle::ChangeOutcome;
 use portico_lifecycle::{
-    plan::{UpgradeChoice, upgrade_with, version_change},
+    plan::{UpgradeChoice, is_patch, upgrade_with, version_change},
     preflight::Level,
 };
 use uuid::Uuid;
 
 /// Upgrades what was chosen of a cluster to a template if `typed` is the cluster's name and no check blocks
-/// it.
+/// it. For a patch release `typed` may be empty.
 ///
 /// # Errors
 /// Those of [`super::options()`], if nothing was sent. Refusals are in the answer.
@@ -61,10 +61,12 @@ pub async fn send(
     if let Some(reason) = refusal(viewer, present, Some(examined.cloud)) {
         return Ok(Sent::refused(reason));
     }
-    if typed != present.name {
+    let target = examined.target(template, choice);
+    // what the page shows does not matter; another name than the cluster's is refused in any case
+    let may_be_empty = target.is_some_and(|target| is_patch(present, target, choice));
+    if typed != present.name && !(typed.is_empty() && may_be_empty) {
         return Ok(Sent::not_confirmed(&present.name));
     }
-    let target = examined.target(template, choice);
     let (groups, cloud) = (&examined.groups, examined.cloud);
     let step = target.and_then(|target| upgrade_with(present, groups, target, cloud, choice));
     let (Some(target), Some(step)) = (target, step) else {

@@ -16,6 +16,7 @@ use uuid::Uuid;
 const NEXT: Uuid = Uuid::from_u128(32);
 const SKIPPED: Uuid = Uuid::from_u128(33);
 const OTHER_DRIVER: Uuid = Uuid::from_u128(34);
+const PATCH: Uuid = Uuid::from_u128(35);
 
 fn template(uuid: &str, name: &str, version: &str, driver: &str) -> Value {
     json!({"uuid": uuid, "name": name, "project_id": "acme", "public": true, "driver": driver,
@@ -160,6 +161,45 @@ async fn only_the_typed_name_upgrades_and_the_change_is_followed() {
         [format!("POST clusters/{CLUSTER}/actions/upgrade")]
     );
     assert_eq!(changes[0].body["cluster_template"], json!(NEXT));
+}
+
+/// Starts Magnum with a template of a patch release too.
+async fn magnum_with_patch() -> ChangingMagnum {
+    let clusters = vec![cluster("shop", "CREATE_COMPLETE")];
+    let with_patch = |request: &Received, _: &mut Vec<Value>| {
+        let mut answer = reply(request)?;
+        if let Some(Value::Array(templates)) = answer.1.get_mut("clustertemplates") {
+            let driver = "k8s_cluster_api_ubuntu_v1";
+            let id = PATCH.to_string();
+            templates.push(template(&id, "k8s-1.31.4", "v1.31.4", driver));
+        }
+        Some(answer)
+    };
+    ChangingMagnum::start(clusters, with_patch).await
+}
+
+#[tokio::test]
+async fn a_patch_release_needs_no_name_and_a_minor_version_does_whatever_the_request_has() {
+    let magnum = magnum_with_patch().await;
+    let ada = ada(&magnum);
+    for (template, needs_name) in [(PATCH, false), (NEXT, true)] {
+        let found = options(&magnum, &ada, Some(template)).await;
+        let review = found.review.unwrap();
+        assert_eq!(review.needs_name, needs_name, "{template}");
+        let can = review.can_be_sent(&found.upgrade, "shop", "");
+        assert_eq!(can, !needs_name, "{template}");
+    }
+    // a template that is not a target, a minor version, and the name of another cluster
+    for (template, typed) in [(Uuid::nil(), ""), (NEXT, ""), (PATCH, "web")] {
+        let refused = sent(&magnum, &ada, template, typed).await;
+        assert!(matches!(refused.outcome, ChangeOutcome::Refused { .. }));
+    }
+    assert_eq!(magnum.calls(), [""; 0]);
+    let accepted = sent(&magnum, &ada, PATCH, "").await;
+    assert_eq!(accepted.outcome, ChangeOutcome::Accepted);
+    assert_eq!(magnum.changes()[0].body["cluster_template"], json!(PATCH));
+    let named = sent(&magnum, &ada, PATCH, "shop").await;
+    assert_eq!(named.outcome, ChangeOutcome::Accepted);
 }
 
 #[tokio::test]

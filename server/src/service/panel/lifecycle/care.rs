@@ -31,13 +31,13 @@ impl ClusterCare for PanelService {
         cluster: Uuid,
         is_on: bool,
         typed: String,
+        reason: String,
     ) -> Result<DeleteProtection, UiError> {
         let (services, caller) = (&self.services, &self.caller);
         let action = if is_on { PROTECT } else { UNPROTECT };
         let work = lifecycle::set_protection(services, caller, cluster, is_on, &typed);
-        let answer = self
-            .journalled(change(cluster, action, ""), work, accepted)
-            .await;
+        let entry = change(cluster, action, "").with_reason(&reason);
+        let answer = self.journalled(entry, work, accepted).await;
         self.audited(action, cluster, &typed, answer)
     }
 

@@ -42,13 +42,16 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes(
             "/api/managed_clusters/delete",
-            json!({ "cluster": cluster, "typed": "shop", "options": {} }),
+            json!({ "cluster": cluster, "typed": "shop", "options": {}, "reason": "CHG-12" }),
         ),
         unavailable(reads(
             "/api/managed_clusters/leftovers",
             json!({ "cluster": cluster, "record": null }),
         )),
-        changes("/api/managed_clusters/enrol", one.clone()),
+        changes(
+            "/api/managed_clusters/enrol",
+            json!({ "cluster": cluster, "reason": "CHG-12" }),
+        ),
         changes("/api/managed_clusters/remove_record", one.clone()),
         unavailable(reads("/api/managed_clusters/node_groups", one.clone())),
         unavailable(reads(
@@ -112,14 +115,14 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         )),
         changes(
             "/api/managed_clusters/upgrade",
-            json!({ "cluster": cluster, "template": attempt, "typed": "shop",
+            json!({ "cluster": cluster, "template": attempt, "typed": "shop", "reason": "CHG-12",
                     "selection": { "group": "gpu", "max_batch_size": 2 } }),
         ),
         unavailable(reads("/api/managed_clusters/health", one.clone())),
         unavailable(reads("/api/managed_clusters/protection", one.clone())),
         changes(
             "/api/managed_clusters/set_protection",
-            json!({ "cluster": cluster, "is_on": false, "typed": "shop" }),
+            json!({ "cluster": cluster, "is_on": false, "typed": "shop", "reason": "CHG-12" }),
         ),
         unavailable(reads("/api/managed_clusters/settlement", one.clone())),
         changes(
@@ -148,11 +151,12 @@ pub fn of_clusters(cluster: &str) -> Vec<Call> {
         unavailable(reads("/api/managed_clusters/certificates", one)),
         changes(
             "/api/managed_clusters/sign_certificate",
-            json!({ "cluster": cluster, "request": "-----BEGIN CERTIFICATE REQUEST-----" }),
+            json!({ "cluster": cluster, "request": "-----BEGIN CERTIFICATE REQUEST-----",
+                "reason": "CHG-12" }),
         ),
         changes(
             "/api/managed_clusters/rotate_ca",
-            json!({ "cluster": cluster, "typed": "shop" }),
+            json!({ "cluster": cluster, "typed": "shop", "reason": "CHG-12" }),
         ),
     ]
 }
