@@ -12,7 +12,7 @@ use uuid::Uuid;
 pub const HEADER: &str = "portico-audit";
 
 /// Maximum number of entries in one response. A request that changes something reports one for each
-/// object; a bulk change has up to 25.
+/// object; a bulk change has up to 25. Where a request has more, one entry counts those that do not fit.
 pub const MAX_ENTRIES: usize = 32;
 /// Maximum length of an object's name, in bytes of JSON.
 const MAX_OBJECT_BYTES: usize = 256;
