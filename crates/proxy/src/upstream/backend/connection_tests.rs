@@ -74,7 +74,7 @@ fn backend(url: &str) -> Backend {
         protocol: Protocol::Auto,
         connect: Duration::from_secs(5),
         keep_alive: KEEP_ALIVE,
-        headers: 8 << 10,
+        response_headers: 8 << 10,
     };
     Backend::new(Address::of(&url).expect("address"), None, &options)
 }
