@@ -12,6 +12,10 @@ const MAX_CONCURRENT_LISTS: usize = 8;
 /// Maximum number of namespaces in a sentence.
 const MAX_NAMES: usize = 20;
 
+/// Why it is not known what is left of the deleted objects: other namespaces can be read than before.
+pub const CHANGED: &str =
+    "The namespaces that you can list have changed meanwhile, so it is not known what is left.";
+
 /// The lists of one cluster, as one user gets them.
 pub trait Lists: Sync {
     /// Why a list could not be read.

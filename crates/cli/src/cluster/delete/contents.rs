@@ -225,7 +225,14 @@ impl Contents {
         }
         for _ in 0..LOOKS {
             tokio::time::sleep(PAUSE).await;
-            left = self.find().await?.objects;
+            let found = self.find().await?;
+            if found.partial != self.partial {
+                return Err(ClusterError::Blocked {
+                    exit: exit_code::UNAVAILABLE,
+                    text: format!("{} The cluster was not deleted", contents::CHANGED),
+                });
+            }
+            left = found.objects;
             if left.is_empty() {
                 return Ok(());
             }

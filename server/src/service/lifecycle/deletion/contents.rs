@@ -167,7 +167,7 @@ pub async fn delete_first(
     if let Some(refusal) = contents::unaccepted(&found.partial, &options.accepted_partial) {
         return Err(refusal);
     }
-    let mut left = found.objects;
+    let (mut left, partial) = (found.objects, found.partial);
     for one in left.iter().take(MAX_DELETIONS) {
         let deleted = changes::delete(api, &one.object, &one.uid).await;
         let outcome = match &deleted {
@@ -188,7 +188,11 @@ pub async fn delete_first(
         }
         tokio::time::sleep(PAUSE).await;
         let found = find(api, options).await;
-        left = found.map_err(|error| error.sentence())?.objects;
+        let found = found.map_err(|error| error.sentence())?;
+        if found.partial != partial {
+            return Err(contents::CHANGED.to_owned());
+        }
+        left = found.objects;
     }
     match left.first() {
         None => Ok(()),
