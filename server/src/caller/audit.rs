@@ -94,7 +94,8 @@ fn fitted(mut reports: Vec<AuditReport>) -> Vec<AuditReport> {
 /// Returns one report that counts several; `None` for none. Its outcome is the worst of theirs.
 fn summary(reports: &[AuditReport]) -> Option<AuditReport> {
     let first = reports.first()?;
-    let count = |outcome| reports.iter().filter(|one| one.outcome == outcome).count();
+    let count =
+        |outcome: ReportedOutcome| reports.iter().filter(|one| one.outcome == outcome).count();
     let succeeded = count(ReportedOutcome::Succeeded);
     let denied = count(ReportedOutcome::Denied);
     let failed = count(ReportedOutcome::Failed);

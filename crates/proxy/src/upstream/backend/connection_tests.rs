@@ -231,7 +231,7 @@ async fn a_response_may_arrive_in_pieces() {
 async fn a_request_may_have_more_than_100_headers() {
     let (received, head) = oneshot::channel();
     let backend = first_connection(|mut stream| async move {
-        let (mut head, mut buffer) = (Vec::new(), [0; 4096]);
+        let (mut head, mut buffer) = (Vec::<u8>::new(), [0; 4096]);
         while !head.ends_with(b"\r\n\r\n") {
             let read = stream.read(&mut buffer).await.expect("a head");
             assert!(read > 0, "the head ended early");
