@@ -128,6 +128,10 @@ test("a user with rights in single namespaces accepts that others may have Servi
   const options = { services_first: true, claims_first: true };
   const forced = await api.post("/api/managed_clusters/delete", { cluster, typed: name, options });
   expect(forced.body).toContain("this has to be accepted first");
+  // nor with the acceptance of other namespaces than those that are read now
+  const outdated = { ...options, accepted_partial: ["Services were looked for in another namespace."] };
+  const changed = await api.post("/api/managed_clusters/delete", { cluster, typed: name, options: outdated });
+  expect(changed.body).toContain("changed since it was accepted");
   expect(await statusOf(tenant, cluster)).toMatch(/_COMPLETE$/);
   // it is not sent: the API server is that of all tests, with their claims
   await part("partial").getByRole("checkbox").check();

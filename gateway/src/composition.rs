@@ -2,7 +2,7 @@
 use std::sync::{Arc, Weak};
 
 use axum::extract::FromRef;
-use portico_assertion::{PublicKey, Signer, SigningKey, cluster_list::ListSigner};
+use portico_assertion::{PublicKey, Signer, SigningKey, audit_report, cluster_list::ListSigner};
 use portico_clock::Clock;
 use portico_openstack::keystone;
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
@@ -44,6 +44,10 @@ use crate::{
     },
     sign_in::{SignIn, attempts::Attempts},
 };
+
+/// What the headers of the panel's responses may have at least, in bytes: a report for the audit log, and 8 KiB for the
+/// others. If a report did not fit, a completed change would look like an error, and would not be recorded.
+const PANEL_RESPONSE_HEADER_BYTES: usize = audit_report::MAX_BYTES + (8 << 10);
 
 /// The dependencies of the gateway, besides its configuration.
 #[derive(Debug)]
@@ -225,6 +229,7 @@ impl Parts {
             panel_url,
             hosts.main(),
             &config.limits,
+            PANEL_RESPONSE_HEADER_BYTES,
         )?;
         let reverse_proxy = Arc::new_cyclic(|me: &Weak<ReverseProxy>| ReverseProxy {
             me: me.clone(),

@@ -12,7 +12,7 @@ use uuid::Uuid;
 pub const HEADER: &str = "portico-audit";
 
 /// Maximum number of entries in one response. A request that changes something reports one for each
-/// object; a bulk change has up to 25.
+/// object; a bulk change has up to 25. Where a request has more, one entry counts those that do not fit.
 pub const MAX_ENTRIES: usize = 32;
 /// Maximum length of an object's name, in bytes of JSON.
 const MAX_OBJECT_BYTES: usize = 256;
@@ -25,8 +25,8 @@ pub const MAX_JOURNAL_BYTES: usize = 64;
 /// Maximum length of a namespace's name, in bytes.
 pub const MAX_NAMESPACE_BYTES: usize = 63;
 /// Maximum size of the header's value, in bytes: enough for the entries above, whatever their texts
-/// are, and within the limits of response headers.
-const MAX_BYTES: usize = 40 * 1024;
+/// are. The gateway accepts response headers of the panel that are larger by its other headers.
+pub const MAX_BYTES: usize = 40 * 1024;
 
 /// The outcome of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,6 +12,10 @@ const MAX_CONCURRENT_LISTS: usize = 8;
 /// Maximum number of namespaces in a sentence.
 const MAX_NAMES: usize = 20;
 
+/// Why it is not known what is left of the deleted objects: other namespaces can be read than before.
+pub const CHANGED: &str =
+    "The namespaces that you can list have changed meanwhile, so it is not known what is left.";
+
 /// The lists of one cluster, as one user gets them.
 pub trait Lists: Sync {
     /// Why a list could not be read.
@@ -82,12 +86,20 @@ pub async fn find<L: Lists>(lists: &L, wanted: Wanted) -> Result<Found, L::Error
     Ok(found)
 }
 
-/// Returns why nothing is deleted, if only some namespaces were looked at and the user has not accepted that.
-pub fn unaccepted(partial: &[String], is_accepted: bool) -> Option<String> {
-    (!is_accepted && !partial.is_empty()).then(|| {
-        let partial = partial.join(" ");
-        format!("{partial} Nothing was deleted: this has to be accepted first.")
-    })
+/// Returns why nothing is deleted, if only some namespaces were looked at and the user has not accepted these
+/// sentences: what was accepted before may name namespaces that cannot be read any longer.
+pub fn unaccepted(partial: &[String], accepted: &[String]) -> Option<String> {
+    if partial.is_empty() || partial == accepted {
+        return None;
+    }
+    let changed = match accepted {
+        [] => "",
+        _ => " This has changed since it was accepted.",
+    };
+    let partial = partial.join(" ");
+    Some(format!(
+        "{partial}{changed} Nothing was deleted: this has to be accepted first."
+    ))
 }
 
 fn is_load_balancer(service: &Value) -> bool {
@@ -256,11 +268,17 @@ mod tests {
 
     #[test]
     fn a_deletion_that_leaves_namespaces_out_has_to_be_accepted() {
-        assert_eq!(unaccepted(&[], false), None);
+        assert_eq!(unaccepted(&[], &[]), None);
         let partial = ["Services were looked for in dev.".to_owned()];
-        let refusal = unaccepted(&partial, false).unwrap();
-        assert!(refusal.starts_with("Services were looked for in dev. "));
-        assert_eq!(unaccepted(&partial, true), None);
+        let refusal = unaccepted(&partial, &[]).unwrap();
+        assert!(refusal.starts_with("Services were looked for in dev. Nothing"));
+        assert_eq!(unaccepted(&partial, &partial), None);
+        // the user accepted it when another namespace could be read
+        let before = ["Services were looked for in dev, shop.".to_owned()];
+        let refusal = unaccepted(&partial, &before).unwrap();
+        assert!(refusal.starts_with("Services were looked for in dev. This has changed"));
+        // the whole cluster can be read now
+        assert_eq!(unaccepted(&[], &before), None);
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl Forwarder {
             error = overdue(flow, limits.response) => return Err(error),
         };
         on_head(response.headers());
-        if headers::size(response.headers()) > limits.headers {
+        if headers::size(response.headers()) > limits.response_headers {
             return Err(ForwardError::AnswerTooLarge);
         }
 

@@ -1,15 +1,16 @@
 //! The audit log at the gateway: what the panel reports is recorded, and users read what is theirs.
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 use http::{Method, StatusCode};
 use jiff::Timestamp;
-use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
+use portico_assertion::audit_report::{self, AuditReport, Candidate, ReportedOutcome};
 use portico_store::{NewAuditEvent, Outcome};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
 use crate::support::{
     browser::Browser,
+    raw::{Act, Raw},
     stack::{CLUSTER, MAIN, MAIN_HOST, Stack, Wanted},
 };
 
@@ -136,6 +137,44 @@ async fn audit_report_that_cannot_be_read_changes_no_answer() {
         assert_eq!(answer.status, StatusCode::OK);
         assert!(!answer.headers.contains_key(audit_report::HEADER));
     }
+}
+
+/// A response of the panel with the largest report, and as many bytes of other headers as there may be beside it.
+fn largest_report() -> &'static [u8] {
+    static ANSWER: OnceLock<Vec<u8>> = OnceLock::new();
+    ANSWER.get_or_init(|| {
+        let one = AuditReport {
+            outcome: ReportedOutcome::Denied,
+            candidate: Some(Candidate {
+                subject: "\"".repeat(audit_report::MAX_SUBJECT_BYTES),
+                namespace: "n".repeat(audit_report::MAX_NAMESPACE_BYTES),
+            }),
+            journal: Some("7".repeat(audit_report::MAX_JOURNAL_BYTES)),
+            ..report("delete", &"x".repeat(1000))
+        };
+        let reports = vec![one; audit_report::MAX_ENTRIES];
+        let value = audit_report::encode(&reports).expect("a report");
+        let (name, others) = (audit_report::HEADER, "x".repeat(7 << 10));
+        let head = format!("HTTP/1.1 200 OK\r\n{name}: {value}\r\nX-Others: {others}\r\n");
+        format!("{head}Content-Length: 2\r\n\r\nok").into_bytes()
+    })
+}
+
+#[tokio::test]
+async fn the_largest_report_is_recorded_and_changes_no_answer() {
+    // `gateway.limits.headers` is 32 KiB by default
+    assert!(largest_report().len() > 40_000);
+    let panel = Raw::start(|_, _| Act::Answer(largest_report())).await;
+    let stack = Stack::start(Wanted {
+        gateway: json!({ "panel_url": panel.url() }),
+        ..Wanted::default()
+    })
+    .await;
+    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    let page = browser.open(&format!("{MAIN}/projects/p1/clusters")).await;
+    assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+    let recorded = stack.audited("panel.delete").await;
+    assert_eq!(recorded.len(), audit_report::MAX_ENTRIES);
 }
 
 #[tokio::test]

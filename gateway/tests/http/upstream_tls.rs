@@ -80,6 +80,27 @@ async fn over_tls_http_2_is_spoken_where_it_is_offered_and_wanted() {
 }
 
 #[tokio::test]
+async fn over_tls_the_body_of_a_get_arrives() {
+    let pki = Pki::new(&["localhost"]);
+    let echo = Echo::over_tls(pki.server(false)).await;
+    for (protocol, version) in [("http1", "HTTP/1.1"), ("http2", "HTTP/2.0")] {
+        let upstream = json!({ "ca_file": pki.cert("ca"), "protocol": protocol });
+        let (_stack, mut browser) = behind(&echo.url(), upstream).await;
+        for _ in 0..2 {
+            let url = format!("{APP}/x");
+            let page = browser.call(Method::GET, &url, "a body").await;
+            assert_eq!(page.status, StatusCode::OK, "{}", page.body);
+            let body = page.json();
+            assert_eq!(body["version"], version);
+            assert_eq!(body["body"], "a body", "{protocol}");
+            // a server that does not read it would take it for the next request
+            let closes = header(&body, "connection") == ["close"];
+            assert_eq!(closes, protocol == "http1", "{protocol}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_known_to_the_authority_or_by_the_name_gets_nothing() {
     let pki = Pki::new(&["inside.example"]);
     let echo = Echo::over_tls(pki.server(false)).await;

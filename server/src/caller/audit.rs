@@ -62,13 +62,8 @@ impl Default for Reports {
 impl Reports {
     fn push(&self, report: AuditReport) {
         let mut reports = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        match reports.as_mut() {
-            Some(reports) if reports.len() < audit_report::MAX_ENTRIES => reports.push(report),
-            Some(_) => tracing::error!(
-                action = report.action,
-                "a request does more than it can report: this is in the log only"
-            ),
-            None => {}
+        if let Some(reports) = reports.as_mut() {
+            reports.push(report);
         }
     }
 
@@ -79,8 +74,53 @@ impl Reports {
 
     fn close(&self) -> Vec<AuditReport> {
         let mut reports = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        reports.take().unwrap_or_default()
+        fitted(reports.take().unwrap_or_default())
     }
+}
+
+/// Returns the reports as they fit into one response: the first ones and the last one, which is the request
+/// itself, as they are, and one that counts those between.
+fn fitted(mut reports: Vec<AuditReport>) -> Vec<AuditReport> {
+    if reports.len() <= audit_report::MAX_ENTRIES {
+        return reports;
+    }
+    let last = reports.pop();
+    let between = reports.split_off(audit_report::MAX_ENTRIES - 2);
+    reports.extend(summary(&between));
+    reports.extend(last);
+    reports
+}
+
+/// Returns one report that counts several; `None` for none. Its outcome is the worst of theirs.
+fn summary(reports: &[AuditReport]) -> Option<AuditReport> {
+    let first = reports.first()?;
+    let count =
+        |outcome: ReportedOutcome| reports.iter().filter(|one| one.outcome == outcome).count();
+    let succeeded = count(ReportedOutcome::Succeeded);
+    let denied = count(ReportedOutcome::Denied);
+    let failed = count(ReportedOutcome::Failed);
+    let outcome = match (denied, failed) {
+        (0, 0) => ReportedOutcome::Succeeded,
+        (_, 0) => ReportedOutcome::Denied,
+        _ => ReportedOutcome::Failed,
+    };
+    let is_one_action = reports.iter().all(|one| one.action == first.action);
+    let action = if is_one_action {
+        first.action.clone()
+    } else {
+        "several".to_owned()
+    };
+    Some(AuditReport {
+        action,
+        cluster: first.cluster,
+        object: format!(
+            "and {} more: {succeeded} succeeded, {denied} denied, {failed} failed",
+            reports.len()
+        ),
+        outcome,
+        candidate: None,
+        journal: reports.iter().rev().find_map(|one| one.journal.clone()),
+    })
 }
 
 /// Notes the newest entry of a cluster's journal: the next action that is recorded names it, so that the
@@ -167,4 +207,56 @@ pub async fn report(request: Request, next: Next) -> Response {
 /// Returns the name of an object in the audit log.
 pub fn target(object: &ObjectRef) -> String {
     object.audit_name()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn deletion(number: usize, outcome: ReportedOutcome) -> AuditReport {
+        AuditReport {
+            action: "delete".to_owned(),
+            cluster: Uuid::from_u128(7),
+            object: format!("shop/services/s{number}"),
+            outcome,
+            candidate: None,
+            journal: None,
+        }
+    }
+
+    #[test]
+    fn reports_beyond_the_maximum_are_counted_before_the_last_one() {
+        let deletions = |count| -> Vec<_> {
+            (1..=count)
+                .map(|number| deletion(number, ReportedOutcome::Succeeded))
+                .collect()
+        };
+        let all = deletions(audit_report::MAX_ENTRIES);
+        assert_eq!(fitted(all.clone()), all);
+
+        let mut all = deletions(500);
+        all[300].outcome = ReportedOutcome::Denied;
+        all[400].journal = Some("17:7f3a".to_owned());
+        let request = AuditReport {
+            action: "delete_cluster".to_owned(),
+            ..deletion(0, ReportedOutcome::Succeeded)
+        };
+        all.push(request.clone());
+        let sent = fitted(all.clone());
+        assert_eq!(sent.len(), audit_report::MAX_ENTRIES);
+        assert_eq!(sent[..30], all[..30]);
+        assert_eq!(sent[31], request);
+        let counted = &sent[30];
+        assert_eq!(
+            counted.object,
+            "and 470 more: 469 succeeded, 1 denied, 0 failed"
+        );
+        assert_eq!(counted.action, "delete");
+        assert_eq!(counted.outcome, ReportedOutcome::Denied);
+        assert_eq!(counted.journal.as_deref(), Some("17:7f3a"));
+        assert!(audit_report::encode(&sent).is_ok());
+
+        all[100].action = "uncordon".to_owned();
+        assert_eq!(fitted(all)[30].action, "several");
+    }
 }

@@ -46,7 +46,8 @@ pub(crate) struct ClientOptions {
     pub protocol: Protocol,
     pub connect: Duration,
     pub keep_alive: Duration,
-    pub headers: usize,
+    /// The maximum sum of header names and values of a response, in bytes.
+    pub response_headers: usize,
 }
 
 /// One backend of an upstream.
@@ -283,7 +284,7 @@ fn was_never_begun(error: &legacy::Error) -> bool {
 impl ClientOptions {
     fn client(&self, connector: Connector, http2_only: bool) -> UpstreamClient {
         let buffer = self
-            .headers
+            .response_headers
             .saturating_add(BODY_BUFFER_BYTES)
             .max(MIN_BUFFER_BYTES);
         Client::builder(TokioExecutor::new())
@@ -293,7 +294,7 @@ impl ClientOptions {
             .set_host(false)
             .http1_max_buf_size(buffer)
             .http2_only(http2_only)
-            .http2_max_header_list_size(u32::try_from(self.headers).unwrap_or(u32::MAX))
+            .http2_max_header_list_size(u32::try_from(self.response_headers).unwrap_or(u32::MAX))
             .http2_keep_alive_interval(PING_INTERVAL)
             .http2_keep_alive_timeout(PING_TIMEOUT)
             .build(connector)
@@ -313,7 +314,7 @@ mod tests {
             protocol: Protocol::Auto,
             connect: Duration::from_secs(1),
             keep_alive: Duration::from_secs(1),
-            headers: 1000,
+            response_headers: 1000,
         };
         Backend::new(Address::of(&url).expect("address"), None, &options)
     }

@@ -180,17 +180,14 @@ macro_rules! stream {
 }
 
 impl UpstreamIo {
-    fn written(&mut self, result: io::Result<usize>) -> io::Result<usize> {
+    fn written(&mut self, bytes: &[u8], result: io::Result<usize>) -> io::Result<usize> {
         if let Some(turns) = &mut self.turns {
-            match &result {
-                Ok(_) => turns.sent(),
-                // the first bytes of a request could not be sent
-                Err(_) => {
-                    turns.sent();
-                    if let Some(lost) = turns.lost() {
-                        return Err(lost);
-                    }
-                }
+            turns.sent(bytes);
+            // the first bytes of a request could not be sent
+            if result.is_err()
+                && let Some(lost) = turns.lost()
+            {
+                return Err(lost);
             }
         }
         result
@@ -225,7 +222,7 @@ impl AsyncWrite for UpstreamIo {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = ready!(stream!(this, stream => stream.poll_write(context, bytes)));
-        Poll::Ready(this.written(result))
+        Poll::Ready(this.written(bytes, result))
     }
 
     fn poll_write_vectored(
@@ -235,7 +232,9 @@ impl AsyncWrite for UpstreamIo {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = ready!(stream!(this, stream => stream.poll_write_vectored(context, pieces)));
-        Poll::Ready(this.written(result))
+        let first = pieces.iter().find(|piece| !piece.is_empty());
+        let bytes = first.map_or(b"".as_slice(), |piece| &**piece);
+        Poll::Ready(this.written(bytes, result))
     }
 
     fn is_write_vectored(&self) -> bool {

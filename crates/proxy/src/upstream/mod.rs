@@ -55,7 +55,10 @@ pub struct Upstream {
 /// The limits for its requests and responses.
 #[derive(Clone, Debug)]
 pub struct Limits {
+    /// The maximum sum of header names and values of a request, in bytes.
     pub headers: usize,
+    /// The same of a response.
+    pub response_headers: usize,
     pub body: u64,
     pub response: Duration,
     /// How long an ordinary response may pause.
@@ -91,15 +94,21 @@ pub enum InvalidUpstream {
 }
 
 impl Upstream {
-    /// Returns an upstream with a single backend and default settings.
+    /// Returns an upstream with a single backend and default settings, whose responses may have headers of
+    /// `response_headers` bytes at least.
+    ///
+    /// # Errors
+    /// As [`Upstream::new`].
     pub fn plain(
         id: &str,
         name: &str,
         url: &Url,
         origin: &str,
         limits: &LimitsConfig,
+        response_headers: usize,
     ) -> Result<Self, InvalidUpstream> {
-        Self::new(id, name, &[url], origin, &UpstreamConfig::default(), limits)
+        let config = UpstreamConfig::default();
+        Self::build(id, name, &[url], origin, &config, limits, response_headers)
     }
 
     /// Returns an upstream with one backend for each address.
@@ -114,9 +123,23 @@ impl Upstream {
         config: &UpstreamConfig,
         defaults: &LimitsConfig,
     ) -> Result<Self, InvalidUpstream> {
+        Self::build(id, name, urls, origin, config, defaults, 0)
+    }
+
+    fn build(
+        id: &str,
+        name: &str,
+        urls: &[&Url],
+        origin: &str,
+        config: &UpstreamConfig,
+        defaults: &LimitsConfig,
+        response_headers: usize,
+    ) -> Result<Self, InvalidUpstream> {
         let (public, public_host) = host_of(origin)?;
+        let headers = config.headers.unwrap_or(defaults.headers);
         let limits = Limits {
-            headers: config.headers.unwrap_or(defaults.headers),
+            headers,
+            response_headers: headers.max(response_headers),
             body: config.body.unwrap_or(defaults.body),
             response: config.response.unwrap_or(defaults.response),
             idle: config.idle,
@@ -126,7 +149,7 @@ impl Upstream {
             protocol: config.protocol,
             connect: config.connect.unwrap_or(defaults.connect),
             keep_alive: config.keep_alive,
-            headers: limits.headers,
+            response_headers: limits.response_headers,
         };
         let failed = |source| InvalidUpstream::Tls {
             app: id.to_owned(),

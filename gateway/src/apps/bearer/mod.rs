@@ -7,6 +7,7 @@
 mod extract;
 mod verified_token_cache;
 mod verify;
+mod watch;
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ use crate::{
 };
 
 pub(crate) use verified_token_cache::{Bearer, VerifiedTokenCache};
-pub(crate) use verify::watch;
+pub(crate) use watch::watch;
 
 /// Why a bearer token was refused, for the challenge (RFC 6750 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -110,11 +110,16 @@ impl Bearer {
 
     /// Returns whether no task yet watches what is open for the bearer token.
     pub(super) fn begins_watch(&self) -> bool {
-        !self.watched.swap(true, Ordering::Relaxed)
+        !self.watched.swap(true, Ordering::AcqRel)
     }
 
-    pub(super) fn ends_watch(&self) {
-        self.watched.store(false, Ordering::Relaxed);
+    /// Ends the watch, and returns whether it has to end. A connection that was opened since the last
+    /// look found the watch still running, so that no other one began: then this one begins again.
+    pub(super) fn ends_watch(&self) -> bool {
+        // a read as well, so that the connections of an earlier `begins_watch` are counted below
+        self.watched.swap(false, Ordering::AcqRel);
+        let connections = &self.live().connections;
+        connections.count() == 0 || connections.has_ended() || !self.begins_watch()
     }
 
     pub(super) fn live(&self) -> &Arc<Live> {
@@ -260,6 +265,24 @@ mod tests {
                 .all(|verification| matches!(verification, Ok(Ok(_))))
         );
         assert_eq!(asked.load(Ordering::SeqCst), 1);
+    }
+
+    #[test]
+    fn a_connection_that_is_opened_at_the_end_of_a_watch_is_watched() {
+        let bearer = bearer(60);
+        let connections = &bearer.live().connections;
+        assert!(bearer.begins_watch());
+        let open = connections.open();
+        assert!(!bearer.begins_watch(), "one watch runs already");
+        assert!(!bearer.ends_watch(), "it begins again");
+        assert!(!bearer.begins_watch());
+        drop(open);
+        assert!(bearer.ends_watch());
+        // a token that has ended closes what is opened later
+        assert!(bearer.begins_watch());
+        let _open = connections.open();
+        connections.end("expired");
+        assert!(bearer.ends_watch());
     }
 
     #[tokio::test]

@@ -1,16 +1,14 @@
 //! Verifies a bearer token: at Keystone, or with the keys of the provider that it names.
-use std::sync::Arc;
-
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use portico_clock::Clock;
 use portico_openstack::keystone::{self, TokenDetails, TokenScope};
-use portico_store::{EndReason, Reserved, SessionProvider, ThrottleLimit};
+use portico_store::{Reserved, SessionProvider, ThrottleLimit};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{
     BearerAuthentication, Fault,
     extract::Token,
-    verified_token_cache::{Bearer, REVALIDATION_INTERVAL, Verification},
+    verified_token_cache::{Bearer, Verification},
 };
 use crate::{
     config::KEYSTONE_BEARER,
@@ -143,46 +141,6 @@ async fn ask_provider(
             tracing::error!(%error, "the identity of a bearer token cannot be used");
             Problem::internal()
         })
-}
-
-/// Watches a bearer token while connections are open for it, and closes them when it ends. Keystone
-/// can revoke a token, so it is validated again; a JWT is valid until it expires.
-pub(crate) fn watch(bearer_authentication: Arc<BearerAuthentication>, bearer: Arc<Bearer>) {
-    let live = Arc::clone(bearer.live());
-    if live.connections.count() == 0 || !bearer.begins_watch() {
-        return;
-    }
-    let token = bearer.keystone_token();
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "it ends with the last connection of the token"
-    )]
-    tokio::spawn(async move {
-        let bound = bearer_authentication.sessions.stale_bound();
-        let mut confirmed = bearer_authentication.clock.now();
-        while live.connections.count() > 0 {
-            let now = bearer_authentication.clock.now();
-            let unconfirmed = token.is_some() && now.duration_since(confirmed) > bound;
-            if now >= bearer.expires_at || unconfirmed {
-                live.connections.end(EndReason::Expired.as_str());
-                break;
-            }
-            let wait = bearer
-                .expires_at
-                .duration_since(now)
-                .min(REVALIDATION_INTERVAL);
-            tokio::time::sleep(wait.try_into().unwrap_or_default()).await;
-            let Some(token) = &token else { continue };
-            match bearer_authentication.keystone.validate(token).await {
-                Ok(_) => confirmed = bearer_authentication.clock.now(),
-                Err(error) if error.is_refusal() => {
-                    live.connections.end(EndReason::RefusedByKeystone.as_str())
-                }
-                Err(_) => {}
-            }
-        }
-        bearer.ends_watch();
-    });
 }
 
 /// Returns why a valid Keystone token is not accepted as a bearer token: its rights are narrower

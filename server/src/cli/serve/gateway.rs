@@ -4,7 +4,6 @@ use super::{
 use anyhow::Context as _;
 use gateway::{Cluster, Deps, Gateway};
 use portico_assertion::{Signer, SigningKey};
-use portico_clock::Clock;
 use portico_openstack::keystone;
 
 pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
@@ -14,7 +13,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     };
     let listener = listen("gateway.listen", section.listen).await?;
     let store = store::open(context).await?;
-    let clock = Clock::system();
+    let clock = context.clock.clone();
     let client = keystone::Client::new(keystone, clock.clone()).context("keystone")?;
     let signing_key =
         SigningKey::read(&section.assertion_key_file).context("gateway.assertion_key_file")?;

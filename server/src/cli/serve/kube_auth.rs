@@ -2,7 +2,6 @@ use super::{Context, listen, report_keystone, serve_with};
 use crate::cli::service_account;
 use crate::kube::policy_config_map::PolicyWatch;
 use anyhow::Context as _;
-use portico_clock::Clock;
 use portico_kube_auth::Validator;
 use portico_openstack::keystone;
 use portico_runtime::tls::ReloadingTls;
@@ -13,7 +12,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
         anyhow::bail!("[kube_auth] or [keystone] is missing");
     };
     let listener = listen("kube_auth.listen", section.listen).await?;
-    let clock = Clock::system();
+    let clock = context.clock.clone();
     let client = keystone::Client::new(keystone, clock.clone()).context("keystone")?;
     if !context.roles.contains(&crate::config::Role::Gateway) {
         report_keystone(context.readiness, client.clone());

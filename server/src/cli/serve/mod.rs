@@ -38,6 +38,8 @@ pub(super) struct Context<'c> {
     pub roles: &'c [Role],
     pub lifecycle: &'c Lifecycle,
     pub readiness: &'c Readiness,
+    /// The source of the time of day for all roles.
+    pub clock: Clock,
     /// The verifier of this process's panel, if the gateway's key is its own.
     pub own_verifier: OwnVerifier,
     /// Cancelled when no more requests come through the gateway: in one process with it, after its
@@ -58,7 +60,8 @@ pub(super) async fn serve(
 ) -> Result<(), CliError> {
     let traces = Traces::start(&config.telemetry.traces).context("start tracing")?;
     *log = Some(telemetry::init(&config.log, traces.as_ref()).context("start logging")?);
-    let metrics = Metrics::install(Clock::system().now()).context("install metrics")?;
+    let clock = Clock::system();
+    let metrics = Metrics::install(clock.now()).context("install metrics")?;
     portico_store::describe_metrics();
     let lifecycle = Lifecycle::ending(&config.shutdown);
     let readiness = Readiness::new();
@@ -69,7 +72,10 @@ pub(super) async fn serve(
         open_files = open_files::raise(),
         "starting"
     );
-    let started = start(files, &config, roles, &lifecycle, &readiness, &metrics).await;
+    let started = start(
+        files, &config, roles, &lifecycle, &readiness, &metrics, clock,
+    )
+    .await;
     if let Err(error) = started {
         // the roles that did start are stopped in order
         lifecycle.stop();
@@ -105,6 +111,7 @@ async fn start(
     lifecycle: &Lifecycle,
     readiness: &Readiness,
     metrics: &Metrics,
+    clock: Clock,
 ) -> anyhow::Result<()> {
     // a port in use is found before anything else is started
     let admin = listen("admin.listen", config.admin.listen).await?;
@@ -120,6 +127,7 @@ async fn start(
         roles,
         lifecycle,
         readiness,
+        clock,
         own_verifier: OwnVerifier::default(),
         behind,
         front: Cell::new(front),

@@ -36,7 +36,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
     crate::shared_watch::describe_metrics();
     enrolment::describe_metrics();
     lifecycle::describe_metrics();
-    let clock = Clock::system();
+    let clock = context.clock.clone();
     let keystone = config.keystone.as_ref();
     let keystone = keystone.map(|section| keystone::Client::new(section, clock.clone()));
     let keystone = keystone.transpose().context("keystone")?;

@@ -3,7 +3,6 @@ use super::Context;
 use crate::cli::migrate::{open_store, with_next_step};
 use crate::config::Role;
 use anyhow::Context as _;
-use portico_clock::Clock;
 use portico_store::{KeyRing, Store};
 use secrecy::ExposeSecret as _;
 
@@ -28,7 +27,7 @@ async fn connect(context: &Context<'_>) -> anyhow::Result<Store> {
     let store = open_store(section).await?;
     let looked = if context.roles == Role::ALL {
         // with one process, no other can run a migration at the same time
-        store.migrate(Clock::system().now()).await
+        store.migrate(context.clock.now()).await
     } else {
         store.ensure_migrated().await
     };

@@ -122,8 +122,8 @@ impl Lifecycle for PanelService {
         reason: String,
     ) -> Result<DeletionOutcome, UiError> {
         let (services, clusters, caller) = (&self.services, &self.clusters, &self.caller);
-        let work = lifecycle::delete(services, clusters, caller, cluster, &typed, options);
         let accepted = options.accepted().unwrap_or_default();
+        let work = lifecycle::delete(services, clusters, caller, cluster, &typed, options);
         let change = change(cluster, "delete_cluster", accepted).with_reason(&reason);
         let answer = self.journalled(change, work, of_deletion).await;
         let outcome = match &answer {

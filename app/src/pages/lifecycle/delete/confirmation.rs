@@ -8,7 +8,7 @@ use crate::{
     ui::{Banner, Card, Icon, Tone, icons},
 };
 use leptos::prelude::*;
-use portico_domain::panel::lifecycle::{DeletionInventory, DeletionOptions, DeletionOutcome};
+use portico_domain::panel::lifecycle::{DeletionInventory, DeletionOutcome};
 
 /// Returns the choices of what is deleted through Kubernetes first.
 pub fn options(deletion: Deletion) -> AnyView {
@@ -29,22 +29,24 @@ pub fn options(deletion: Deletion) -> AnyView {
     });
     let services = checkbox(
         "Delete Services of the type LoadBalancer first, through Kubernetes.",
-        deletion,
         refusal,
-        |options| options.services_first,
-        |options, on| {
-            options.services_first = on;
-            options.accepts_partial = false;
+        move || deletion.options.with(|options| options.services_first),
+        move |on| {
+            deletion.choose(|options| {
+                options.services_first = on;
+                options.accepted_partial.clear();
+            });
         },
     );
     let claims = checkbox(
         "Delete PersistentVolumeClaims first, through Kubernetes. Their data is lost.",
-        deletion,
         refusal,
-        |options| options.claims_first,
-        |options, on| {
-            options.claims_first = on;
-            options.accepts_partial = false;
+        move || deletion.options.with(|options| options.claims_first),
+        move |on| {
+            deletion.choose(|options| {
+                options.claims_first = on;
+                options.accepted_partial.clear();
+            });
         },
     );
     view! {
@@ -80,10 +82,9 @@ fn partly_accepted(
         .collect_view();
     let accepted = checkbox(
         "Delete the cluster although other namespaces may have more.",
-        deletion,
         refusal,
-        |options| options.accepts_partial,
-        |options, on| options.accepts_partial = on,
+        move || deletion.accepts_partial(),
+        move |on| deletion.accept_partial(on),
     );
     let part = view! {
         <div data-part="partial">
@@ -95,10 +96,9 @@ fn partly_accepted(
 
 fn checkbox(
     label: &'static str,
-    deletion: Deletion,
     refusal: Memo<Option<String>>,
-    value: fn(&DeletionOptions) -> bool,
-    set: fn(&mut DeletionOptions, bool),
+    is_checked: impl Fn() -> bool + Send + 'static,
+    set: impl Fn(bool) + Send + 'static,
 ) -> AnyView {
     let is_refused = move || refusal.with(Option::is_some);
     view! {
@@ -107,11 +107,8 @@ fn checkbox(
                 type="checkbox"
                 disabled=is_refused
                 aria-describedby=move || is_refused().then_some("options-refusal")
-                prop:checked=move || deletion.options.with(value)
-                on:change=move |event| {
-                    let on = event_target_checked(&event);
-                    deletion.choose(|options| set(options, on));
-                }
+                prop:checked=is_checked
+                on:change=move |event| set(event_target_checked(&event))
             />
             {label}
         </label>

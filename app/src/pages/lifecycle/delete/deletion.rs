@@ -75,6 +75,25 @@ impl Deletion {
         self.read();
     }
 
+    /// Returns whether the user accepts where the options do not reach, as the inventory states it. Tracks.
+    pub fn accepts_partial(self) -> bool {
+        let options = self.options.get();
+        self.inventory.with(|inventory| {
+            inventory
+                .as_ref()
+                .is_some_and(|inventory| inventory.partial == options.accepted_partial)
+        })
+    }
+
+    /// Accepts that, or no longer.
+    pub fn accept_partial(self, on: bool) {
+        let partial = self.inventory.with_untracked(|inventory| {
+            let inventory = inventory.as_ref().filter(|_| on);
+            inventory.map(|inventory| inventory.partial.clone())
+        });
+        self.choose(|options| options.accepted_partial = partial.unwrap_or_default());
+    }
+
     /// Returns whether the deletion may be sent now. Tracks.
     pub fn can_be_sent(self) -> bool {
         let options = self.options.get();
@@ -104,8 +123,13 @@ impl Deletion {
                 self.record.write(record);
             }
             let is_accepted = matches!(answer, Ok(DeletionOutcome::Accepted(_)));
-            let _ = self.is_sending.try_set(false);
+            let is_refused = matches!(answer, Ok(DeletionOutcome::Refused { .. }));
+            let has_left = self.is_sending.try_set(false).is_some();
             let _ = self.outcome.try_set(Some(answer));
+            if is_refused && !has_left {
+                // the inventory may state something else by now, such as the namespaces to accept
+                self.read();
+            }
             if is_accepted {
                 accepted.try_run(());
             }

@@ -42,6 +42,8 @@ struct Found {
 pub struct Contents {
     api: Kubernetes,
     options: DeletionOptions,
+    /// Whether the user accepts in advance where the options do not reach.
+    accepts_partial: bool,
     /// Those that the user names, for a user who may not list namespaces.
     namespaces: Vec<String>,
     volumes: Vec<Value>,
@@ -125,8 +127,9 @@ impl Contents {
             options: DeletionOptions {
                 services_first: args.delete_lbs,
                 claims_first: args.delete_volumes,
-                accepts_partial: args.accept_partial,
+                accepted_partial: Vec::new(),
             },
+            accepts_partial: args.accept_partial,
             namespaces: args.namespaces.clone(),
             volumes,
             partial: Vec::new(),
@@ -170,14 +173,17 @@ impl Contents {
     /// # Errors
     /// [`ClusterError::Blocked`] if the user does not accept it; [`ClusterError::Usage`] without a terminal.
     pub fn accept(&mut self, console: &mut Console) -> Result<(), ClusterError> {
-        let Some(refusal) = contents::unaccepted(&self.partial, self.options.accepts_partial)
-        else {
+        if self.accepts_partial {
+            self.options.accepted_partial.clone_from(&self.partial);
+        }
+        let accepted = &self.options.accepted_partial;
+        let Some(refusal) = contents::unaccepted(&self.partial, accepted) else {
             return Ok(());
         };
         let question = "Those of other namespaces may be left. Type accept to continue: ";
         match console.ask(question)? {
             Some(typed) if typed == "accept" => {
-                self.options.accepts_partial = true;
+                self.options.accepted_partial.clone_from(&self.partial);
                 Ok(())
             }
             Some(_) => Err(unaccepted(&refusal)),
@@ -188,17 +194,18 @@ impl Contents {
     }
 
     /// Returns what the user has accepted to be left in other namespaces; `None`: nothing is left.
-    pub fn accepted(&self) -> Option<DeletionOptions> {
-        (!self.partial.is_empty() && self.options.accepts_partial).then_some(self.options)
+    pub fn accepted(&self) -> Option<&DeletionOptions> {
+        (!self.partial.is_empty()).then_some(&self.options)
     }
 
     /// Deletes the objects, and waits until they are gone.
     ///
     /// # Errors
-    /// [`ClusterError::Blocked`] if one cannot be deleted or remains: the cluster is not deleted then.
+    /// [`ClusterError::Blocked`] if one cannot be deleted or remains, or if other namespaces can be read than when
+    /// the user accepted that: the cluster is not deleted then.
     pub async fn delete_first(&mut self, console: &mut Console) -> Result<(), ClusterError> {
         let found = self.find().await?;
-        let refusal = contents::unaccepted(&found.partial, self.options.accepts_partial);
+        let refusal = contents::unaccepted(&found.partial, &self.options.accepted_partial);
         if let Some(refusal) = refusal {
             return Err(unaccepted(&refusal));
         }
@@ -218,7 +225,14 @@ impl Contents {
         }
         for _ in 0..LOOKS {
             tokio::time::sleep(PAUSE).await;
-            left = self.find().await?.objects;
+            let found = self.find().await?;
+            if found.partial != self.partial {
+                return Err(ClusterError::Blocked {
+                    exit: exit_code::UNAVAILABLE,
+                    text: format!("{} The cluster was not deleted", contents::CHANGED),
+                });
+            }
+            left = found.objects;
             if left.is_empty() {
                 return Ok(());
             }

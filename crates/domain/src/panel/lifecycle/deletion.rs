@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// What the user chooses for a deletion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeletionOptions {
     /// Delete Services of the type LoadBalancer first, through Kubernetes.
     pub services_first: bool,
     /// Delete PersistentVolumeClaims first, through Kubernetes: their data is lost.
     pub claims_first: bool,
-    /// Also where they can be looked for in some namespaces only.
-    pub accepts_partial: bool,
+    /// Also where they can be looked for in some namespaces only: the sentences of
+    /// [`DeletionInventory::partial`] that the user accepts. Others have to be accepted again.
+    pub accepted_partial: Vec<String>,
 }
 
 /// The argument of the query with which the command line states what a user accepts.
@@ -45,31 +46,28 @@ const ACCEPTABLE: [(bool, bool, &str, &str); 3] = [
 impl DeletionOptions {
     /// Returns what the user accepts to be left in other namespaces, for the journal and the audit log; `None`:
     /// nothing.
-    pub fn accepted(self) -> Option<&'static str> {
+    pub fn accepted(&self) -> Option<&'static str> {
         self.acceptable().map(|(_, words)| words)
     }
 
     /// Returns the same as the value of [`ACCEPTED_ARGUMENT`].
-    pub fn accepted_kinds(self) -> Option<&'static str> {
+    pub fn accepted_kinds(&self) -> Option<&'static str> {
         self.acceptable().map(|(kinds, _)| kinds)
     }
 
-    /// Returns the options with a value of [`ACCEPTED_ARGUMENT`]; `None` for another value.
-    pub fn of_accepted_kinds(value: &str) -> Option<Self> {
+    /// Returns what a value of [`ACCEPTED_ARGUMENT`] accepts, in the words of [`Self::accepted`]; `None` for another
+    /// value. The command line compares what is left with what its user accepted before it deletes anything.
+    pub fn accepted_by_kinds(value: &str) -> Option<&'static str> {
         let mut all = ACCEPTABLE.iter();
-        let (services_first, claims_first, ..) = all.find(|(.., kinds, _)| *kinds == value)?;
-        Some(Self {
-            services_first: *services_first,
-            claims_first: *claims_first,
-            accepts_partial: true,
-        })
+        let (.., words) = all.find(|(.., kinds, _)| *kinds == value)?;
+        Some(*words)
     }
 
-    fn acceptable(self) -> Option<(&'static str, &'static str)> {
+    fn acceptable(&self) -> Option<(&'static str, &'static str)> {
         let mut all = ACCEPTABLE.iter();
         let wanted = (self.services_first, self.claims_first);
         let found = all.find(|(services, claims, ..)| (*services, *claims) == wanted);
-        let (.., kinds, words) = found.filter(|_| self.accepts_partial)?;
+        let (.., kinds, words) = found.filter(|_| !self.accepted_partial.is_empty())?;
         Some((*kinds, *words))
     }
 }
@@ -106,7 +104,7 @@ impl DeletionInventory {
     pub fn can_be_sent(&self, typed: &str) -> bool {
         typed == self.cluster.name
             && self.deletion.is_offered()
-            && (self.partial.is_empty() || self.options.accepts_partial)
+            && (self.partial.is_empty() || self.options.accepted_partial == self.partial)
             && self
                 .checks
                 .iter()
@@ -212,25 +210,25 @@ mod tests {
             let options = DeletionOptions {
                 services_first,
                 claims_first,
-                accepts_partial: true,
+                accepted_partial: vec!["They were looked for in dev.".to_owned()],
             };
             assert_eq!(options.accepted_kinds(), Some(kinds));
-            assert_eq!(DeletionOptions::of_accepted_kinds(kinds), Some(options));
             let words = options.accepted().unwrap();
+            assert_eq!(DeletionOptions::accepted_by_kinds(kinds), Some(words));
             assert_eq!(words.contains("Services"), services_first, "{words}");
             assert_eq!(words.contains("Claims"), claims_first, "{words}");
             let not_accepted = DeletionOptions {
-                accepts_partial: false,
+                accepted_partial: Vec::new(),
                 ..options
             };
             assert_eq!(not_accepted.accepted(), None);
         }
         // without anything that is deleted first, nothing is accepted
-        let accepts_partial = DeletionOptions {
-            accepts_partial: true,
+        let accepted_partial = DeletionOptions {
+            accepted_partial: vec!["They were looked for in dev.".to_owned()],
             ..DeletionOptions::default()
         };
-        assert_eq!(accepts_partial.accepted(), None);
-        assert_eq!(DeletionOptions::of_accepted_kinds("claims,services"), None);
+        assert_eq!(accepted_partial.accepted(), None);
+        assert_eq!(DeletionOptions::accepted_by_kinds("claims,services"), None);
     }
 }

@@ -2,7 +2,7 @@
 use super::*;
 use axum::serve::ListenerExt as _;
 use bytes::Bytes;
-use http::Method;
+use http::{HeaderName, HeaderValue, Method};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use std::sync::{Arc, atomic::AtomicUsize};
@@ -74,7 +74,7 @@ fn backend(url: &str) -> Backend {
         protocol: Protocol::Auto,
         connect: Duration::from_secs(5),
         keep_alive: KEEP_ALIVE,
-        headers: 8 << 10,
+        response_headers: 8 << 10,
     };
     Backend::new(Address::of(&url).expect("address"), None, &options)
 }
@@ -225,6 +225,56 @@ async fn a_response_may_arrive_in_pieces() {
     })
     .await;
     assert_eq!(read(send(&backend, get()).await).await, "abcdef");
+}
+
+#[tokio::test]
+async fn a_request_may_have_more_than_100_headers() {
+    let (received, head) = oneshot::channel();
+    let backend = first_connection(|mut stream| async move {
+        let (mut head, mut buffer) = (Vec::<u8>::new(), [0; 4096]);
+        while !head.ends_with(b"\r\n\r\n") {
+            let read = stream.read(&mut buffer).await.expect("a head");
+            assert!(read > 0, "the head ended early");
+            head.extend_from_slice(&buffer[..read]);
+        }
+        let _ = received.send(String::from_utf8(head).expect("text"));
+        stream.write_all(ANSWER).await.expect("written");
+    })
+    .await;
+    let mut request = get();
+    for number in 0..150_u32 {
+        let name = HeaderName::try_from(format!("x-{number}")).expect("a name");
+        request
+            .headers_mut()
+            .insert(name, HeaderValue::from(number));
+    }
+    assert_eq!(read(send(&backend, request).await).await, "ok");
+    let head = head.await.expect("a head");
+    assert_eq!(head.matches("\r\nx-").count(), 150, "{head}");
+}
+
+#[tokio::test]
+async fn a_response_has_at_most_100_headers() {
+    // besides the length
+    for (others, is_accepted) in [(99, true), (100, false)] {
+        let others: String = (0..others).map(|n| format!("x-{n}: {n}\r\n")).collect();
+        let answer = format!("HTTP/1.1 200 OK\r\n{others}content-length: 2\r\n\r\nok");
+        let (backend, _) = server(answer.into_bytes().leak(), 100).await;
+        let sent = backend.request(get(), false).await.expect("HTTP/1.1");
+        match sent {
+            Ok(response) => {
+                assert!(is_accepted, "{response:?}");
+                assert_eq!(response.headers().len(), 100);
+            }
+            Err(RequestError::Broken(error)) => {
+                assert!(!is_accepted, "{error:?}");
+                let cause = error.source().and_then(|cause| cause.downcast_ref());
+                let is_too_large = cause.is_some_and(hyper::Error::is_parse_too_large);
+                assert!(is_too_large, "{error:?}");
+            }
+            Err(error @ RequestError::Unsent(_)) => panic!("{error:?}"),
+        }
+    }
 }
 
 #[tokio::test]

@@ -225,8 +225,7 @@ fn take_accepted(
     let Some(value) = value else {
         return Ok(None);
     };
-    let options = DeletionOptions::of_accepted_kinds(&value).filter(|_| !is_repeated);
-    let words = options.and_then(DeletionOptions::accepted);
+    let words = DeletionOptions::accepted_by_kinds(&value).filter(|_| !is_repeated);
     words.map(Some).ok_or(NotPermitted::Query)
 }
 

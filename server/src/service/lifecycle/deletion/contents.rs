@@ -79,7 +79,7 @@ pub async fn open(
 ///
 /// # Errors
 /// Why the reclaim policies cannot be read, as a sentence.
-pub async fn read(api: &Api, options: DeletionOptions) -> Result<Contents, String> {
+pub async fn read(api: &Api, options: &DeletionOptions) -> Result<Contents, String> {
     let policies = match api.get("/api/v1/persistentvolumes?limit=500").await {
         // none for volumes that are not Cinder's
         Ok(list) => policies(&list),
@@ -123,7 +123,7 @@ fn policies(list: &Value) -> ReclaimPolicies {
 ///
 /// # Errors
 /// If they cannot be read.
-pub async fn find<L: Lists>(api: &L, options: DeletionOptions) -> Result<Found, L::Error> {
+pub async fn find<L: Lists>(api: &L, options: &DeletionOptions) -> Result<Found, L::Error> {
     let wanted = Wanted {
         services: options.services_first,
         claims: options.claims_first,
@@ -156,18 +156,18 @@ fn inside(object: &Value, plural: &str) -> Option<Inside> {
 ///
 /// # Errors
 /// What is left or was refused, as a sentence: the cluster must not be deleted yet. So is one of whose namespaces
-/// only some can be looked at, unless the user accepts that.
+/// only some can be looked at, unless the user has accepted just that.
 pub async fn delete_first(
     api: &Api,
     caller: &Caller,
-    options: DeletionOptions,
+    options: &DeletionOptions,
 ) -> Result<(), String> {
     let found = find(api, options).await;
     let found = found.map_err(|error| error.sentence())?;
-    if let Some(refusal) = contents::unaccepted(&found.partial, options.accepts_partial) {
+    if let Some(refusal) = contents::unaccepted(&found.partial, &options.accepted_partial) {
         return Err(refusal);
     }
-    let mut left = found.objects;
+    let (mut left, partial) = (found.objects, found.partial);
     for one in left.iter().take(MAX_DELETIONS) {
         let deleted = changes::delete(api, &one.object, &one.uid).await;
         let outcome = match &deleted {
@@ -188,7 +188,11 @@ pub async fn delete_first(
         }
         tokio::time::sleep(PAUSE).await;
         let found = find(api, options).await;
-        left = found.map_err(|error| error.sentence())?.objects;
+        let found = found.map_err(|error| error.sentence())?;
+        if found.partial != partial {
+            return Err(contents::CHANGED.to_owned());
+        }
+        left = found.objects;
     }
     match left.first() {
         None => Ok(()),

@@ -50,7 +50,7 @@ pub async fn inventory(
     let access = services.magnum()?;
     let viewer = access.viewer(caller).await?;
     let inside = match contents::open(services, clusters, caller, cluster).await {
-        Ok(api) => contents::read(&api, options).await,
+        Ok(api) => contents::read(&api, &options).await,
         Err(refusal) => Err(refusal),
     };
     let is_protected = protection::is_protected(access, &viewer, cluster).await;
@@ -63,7 +63,7 @@ pub async fn inventory(
 }
 
 /// What the page asks for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Wanted {
     pub cluster: Uuid,
     pub options: DeletionOptions,
@@ -98,7 +98,7 @@ pub async fn read(
         Err(refusal) => (Contents::default(), Some(refusal)),
     };
     let policies = &contents.policies;
-    let mut doomed = look(clients, viewer, &found, offered, policies).await;
+    let mut doomed = look(clients, viewer, &found, &offered, policies).await;
     doomed.gaps.extend(contents.gap);
     let is_protected = is_protected.unwrap_or_else(|error| {
         doomed.gaps.push(error.message);
@@ -135,7 +135,7 @@ pub async fn look(
     clients: &Clients,
     viewer: &Viewer,
     found: &magnum::Cluster,
-    options: DeletionOptions,
+    options: &DeletionOptions,
     policies: &ReclaimPolicies,
 ) -> Doomed {
     let token = &viewer.token;

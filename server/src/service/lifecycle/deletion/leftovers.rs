@@ -111,7 +111,7 @@ pub async fn read(
     let (name, existing, gaps) = match &found {
         Some(found) => {
             let (options, none) = (DeletionOptions::default(), ReclaimPolicies::new());
-            let doomed = look(clients, viewer, found, options, &none).await;
+            let doomed = look(clients, viewer, found, &options, &none).await;
             let lists = [
                 doomed.inventory.goes,
                 doomed.inventory.depends,

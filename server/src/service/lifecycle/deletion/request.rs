@@ -55,7 +55,7 @@ pub async fn delete(
     let has_options = options.services_first || options.claims_first;
     if has_options && !is_running(&doomed) {
         let emptied = match contents::open(services, clusters, caller, cluster).await {
-            Ok(api) => contents::delete_first(&api, caller, options).await,
+            Ok(api) => contents::delete_first(&api, caller, &options).await,
             Err(refusal) => Err(refusal),
         };
         if let Err(reason) = emptied {
@@ -111,7 +111,7 @@ pub async fn permit(
         return Ok(Permit::Answered(refused(refusal, None)));
     }
     let options = DeletionOptions::default();
-    let doomed = look(clients, viewer, &found, options, &ReclaimPolicies::new()).await;
+    let doomed = look(clients, viewer, &found, &options, &ReclaimPolicies::new()).await;
     let checks = checks(&doomed.cluster, is_protected, typed, true);
     let mut blocking = checks.0.iter().filter(|one| one.level == Level::Blocks);
     if let Some(check) = blocking.next() {

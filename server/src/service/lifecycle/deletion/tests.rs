@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 const NONE: DeletionOptions = DeletionOptions {
     services_first: false,
     claims_first: false,
-    accepts_partial: false,
+    accepted_partial: Vec::new(),
 };
 
 fn wanted(options: DeletionOptions) -> inventory::Wanted {
@@ -249,7 +249,7 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     let found = inventory::read(
         &magnum.clients,
         &ada,
-        wanted(claims_first),
+        wanted(claims_first.clone()),
         Ok(contents),
         Ok(false),
     );
@@ -276,7 +276,10 @@ async fn what_the_options_do_not_reach_is_accepted_before_the_deletion() {
         services_first: true,
         ..NONE
     };
-    assert!(!found(options).await.unwrap().can_be_sent("shop"));
-    options.accepts_partial = true;
+    assert!(!found(options.clone()).await.unwrap().can_be_sent("shop"));
+    // when another namespace could be read
+    options.accepted_partial = vec!["Services were looked for in dev, shop.".to_owned()];
+    assert!(!found(options.clone()).await.unwrap().can_be_sent("shop"));
+    options.accepted_partial = vec!["Services were looked for in dev.".to_owned()];
     assert!(found(options).await.unwrap().can_be_sent("shop"));
 }

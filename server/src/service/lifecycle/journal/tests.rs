@@ -348,7 +348,7 @@ fn a_deletion_names_what_the_user_has_accepted() {
     let options = DeletionOptions {
         services_first: true,
         claims_first: false,
-        accepts_partial: true,
+        accepted_partial: vec!["Services were looked for in dev.".to_owned()],
     };
     assert_eq!(
         title(options.accepted().unwrap()),

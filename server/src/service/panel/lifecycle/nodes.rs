@@ -19,6 +19,19 @@ use portico_domain::panel::{
 use uuid::Uuid;
 
 const REMOVE: &str = "remove_node";
+/// Maximum number of servers that an entry of the audit log names, which has room for 256 bytes.
+const MAX_AUDITED_SERVERS: usize = 3;
+
+/// Returns the nodes of a removal for the audit log. The journal, whose chain the sealed audit log holds, names all.
+fn audited_removal(typed: &str, servers: &[&str]) -> String {
+    let named = servers.iter().take(MAX_AUDITED_SERVERS).copied();
+    let named = named.collect::<Vec<_>>().join(", ");
+    let count = servers.len();
+    match count.saturating_sub(MAX_AUDITED_SERVERS) {
+        0 => format!("{typed} ({named})"),
+        more => format!("{typed} ({count} servers: {named} and {more} more)"),
+    }
+}
 
 #[async_trait]
 impl NodeOperations for PanelService {
@@ -63,7 +76,11 @@ impl NodeOperations for PanelService {
         let work = lifecycle::remove_node(services, clusters, caller, cluster, &node);
         let answer = self.journalled(entry, work, of_change).await;
         let outcome = outcome_of_change(&answer);
-        audit::record(caller, action, cluster, &target, outcome);
+        let audited = match action {
+            REMOVE => audited_removal(&node.typed, &servers),
+            _ => target,
+        };
+        audit::record(caller, action, cluster, &audited, outcome);
         self.ui(answer)
     }
 
@@ -243,5 +260,29 @@ impl NodeOperations for PanelService {
             .journalled(change(cluster, action, &target), work, accepted)
             .await;
         self.audited(action, cluster, &target, answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_of_the_audit_log_counts_the_servers_that_it_does_not_name() {
+        let servers: Vec<_> = (0..NodeRemoval::MAX_NODES as u128)
+            .map(|number| Uuid::from_u128(number).to_string())
+            .collect();
+        let servers: Vec<_> = servers.iter().map(String::as_str).collect();
+        let one = audited_removal("worker-0", &servers[..1]);
+        assert_eq!(one, format!("worker-0 ({})", servers[0]));
+        let three = audited_removal("worker-0 and 2 more", &servers[..3]);
+        assert!(three.contains(servers[2]), "{three}");
+        // a name of a node has at most 63 characters
+        let confirmation = NodeRemoval::confirmation(&"n".repeat(63), servers.len() - 1);
+        let typed = NodeRemoval::without_draining(&confirmation);
+        let all = audited_removal(&typed, &servers);
+        assert!(all.contains("(50 servers: "), "{all}");
+        assert!(all.ends_with(" and 47 more)"), "{all}");
+        assert!(all.len() <= 256, "{} bytes: {all}", all.len());
     }
 }
