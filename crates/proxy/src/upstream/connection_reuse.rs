@@ -31,18 +31,14 @@ pub(crate) struct ReusedConnectionLost;
 pub(crate) struct Turns {
     /// Whether a response has been received on it.
     has_served: bool,
-    /// Whether a request that may be repeated was begun since the last byte of a response.
+    /// Whether something has been sent since the last byte of a response.
     awaits: bool,
 }
 
-/// How requests begin that may be repeated (see `send.rs`).
-const REPEATABLE: [&[u8]; 3] = [b"GET ", b"HEAD ", b"OPTIONS "];
-
 impl Turns {
-    /// Records that bytes of a request were sent, or that the attempt failed. Those of a body begin no request:
-    /// they may follow when the response has begun, which may end with the connection.
-    pub fn sent(&mut self, bytes: &[u8]) {
-        self.awaits |= REPEATABLE.iter().any(|start| bytes.starts_with(start));
+    /// Records that bytes of a request were sent, or that the attempt failed.
+    pub fn sent(&mut self) {
+        self.awaits = true;
     }
 
     /// Records bytes of a response.
@@ -137,18 +133,15 @@ mod tests {
 
     #[test]
     fn only_a_reused_connection_without_a_response_counts_as_lost() {
-        let request = b"GET / HTTP/1.1\r\n\r\n";
         let mut turns = Turns::default();
         assert!(turns.lost().is_none(), "fresh");
-        turns.sent(request);
+        turns.sent();
         assert!(turns.lost().is_none(), "the first request");
         turns.received();
         assert!(turns.lost().is_none(), "in or after a response");
-        turns.sent(request);
+        turns.sent();
         assert!(turns.lost().is_some(), "the second request");
         turns.received();
         assert!(turns.lost().is_none(), "a response has begun");
-        turns.sent(b"the end of a body");
-        assert!(turns.lost().is_none(), "the response may end now");
     }
 }

@@ -180,14 +180,17 @@ macro_rules! stream {
 }
 
 impl UpstreamIo {
-    fn written(&mut self, bytes: &[u8], result: io::Result<usize>) -> io::Result<usize> {
+    fn written(&mut self, result: io::Result<usize>) -> io::Result<usize> {
         if let Some(turns) = &mut self.turns {
-            turns.sent(bytes);
-            // the first bytes of a request could not be sent
-            if result.is_err()
-                && let Some(lost) = turns.lost()
-            {
-                return Err(lost);
+            match &result {
+                Ok(_) => turns.sent(),
+                // the first bytes of a request could not be sent
+                Err(_) => {
+                    turns.sent();
+                    if let Some(lost) = turns.lost() {
+                        return Err(lost);
+                    }
+                }
             }
         }
         result
@@ -222,7 +225,7 @@ impl AsyncWrite for UpstreamIo {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = ready!(stream!(this, stream => stream.poll_write(context, bytes)));
-        Poll::Ready(this.written(bytes, result))
+        Poll::Ready(this.written(result))
     }
 
     fn poll_write_vectored(
@@ -232,9 +235,7 @@ impl AsyncWrite for UpstreamIo {
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         let result = ready!(stream!(this, stream => stream.poll_write_vectored(context, pieces)));
-        let first = pieces.iter().find(|piece| !piece.is_empty());
-        let bytes = first.map_or(b"".as_slice(), |piece| &**piece);
-        Poll::Ready(this.written(bytes, result))
+        Poll::Ready(this.written(result))
     }
 
     fn is_write_vectored(&self) -> bool {
