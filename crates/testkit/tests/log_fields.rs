@@ -32,6 +32,8 @@ const SHARED: &[(&str, &[&str])] = &[
 
 /// All other fields. Before adding one, look for an existing name of the same thing.
 const OTHERS: &[&str] = &[
+    // tracing's own name of the text of an event
+    "message",
     // requests
     "asked",
     "client",
