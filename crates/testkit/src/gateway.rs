@@ -8,6 +8,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 
+/// Maximum number of ports that are tried.
+const MAX_PORTS: usize = 3;
+const PORT_IN_USE: &str = "is in use by another process";
+
 /// Ends with the value.
 #[derive(Debug)]
 pub struct OwnGateway {
@@ -25,6 +29,20 @@ impl OwnGateway {
     /// # Errors
     /// If it does not.
     pub async fn start(env: &TestEnv) -> Result<Self> {
+        let mut started = Self::start_once(env).await;
+        for _ in 1..MAX_PORTS {
+            match &started {
+                // a connection of another test has the port that was free a moment ago
+                Err(error) if error.to_string().contains(PORT_IN_USE) => {
+                    started = Self::start_once(env).await;
+                }
+                _ => break,
+            }
+        }
+        started
+    }
+
+    async fn start_once(env: &TestEnv) -> Result<Self> {
         let directory = tempfile::tempdir()?;
         let port = free_port().await?;
         let config = directory.path().join("portico.toml");
