@@ -96,7 +96,7 @@ pub async fn catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
 
 /// Does the same for a list of kinds that a user opens: kinds that were read more than a few seconds ago are
 /// read again, so that the list has a custom resource that was just defined. While they cannot be read, those
-/// of before are returned.
+/// of before are returned, and the API server is not waited for again within these seconds.
 pub async fn recent_catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
     let slot = (api.cluster, api.subject);
     if api.caches.recent_catalogs.get(&slot).await.is_some() {
@@ -104,7 +104,11 @@ pub async fn recent_catalog(api: &Api) -> Result<Arc<Catalog>, KubeError> {
     }
     match read_catalog(api).await {
         Ok(catalog) => Ok(catalog),
-        Err(error) => api.caches.catalogs.get(&slot).await.ok_or(error),
+        Err(error) => {
+            let known = api.caches.catalogs.get(&slot).await.ok_or(error)?;
+            api.caches.recent_catalogs.insert(slot, ()).await;
+            Ok(known)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use portico_openstack::rest::{
 };
 use secrecy::SecretString;
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -132,6 +133,15 @@ impl GatewaySession {
         let url = self.protection_url(cluster);
         let body = json!({"is_on": is_on, "name": name});
         self.session.put(url, &body, self.reason.as_deref()).await
+    }
+
+    /// Returns the clusters of the user's projects that Portico serves.
+    ///
+    /// # Errors
+    /// If the session has ended, or the gateway does not respond.
+    pub async fn enrolled(&mut self) -> Result<HashSet<Uuid>, CommandError> {
+        let clusters = self.session.clusters().await?;
+        Ok(clusters.into_iter().map(|cluster| cluster.id).collect())
     }
 
     /// Enrols a cluster of the project, so that it can be used through Portico. It is safe to call it again.

@@ -6,7 +6,13 @@ use portico_testkit::Person;
 use reqwest::StatusCode;
 use serde_json::Value;
 use std::process::Stdio;
+use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::time::{Instant, sleep};
+
+const PAUSE: Duration = Duration::from_millis(300);
+/// Maximum time until the gateway has a new record.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Returns a machine that has signed in at the gateway, and nothing else.
 pub async fn signed_in(tenant: &Tenant, panel: &mut Panel) -> Person {
@@ -394,6 +400,17 @@ async fn clusters_are_enrolled_by_the_command_line_as_by_the_button() {
         .await;
         assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
         assert_eq!(json(&ran)[0]["result"], "enrolled", "{}", ran.out);
+        // the gateway reads the new record some seconds later
+        let deadline = Instant::now() + PATIENCE;
+        let ran = loop {
+            let ran = cluster(&person, &["import", "--all", "--dry-run"]).await;
+            if ran.code == 0 {
+                break ran;
+            }
+            assert!(Instant::now() < deadline, "{} {}", ran.out, ran.err);
+            sleep(PAUSE).await;
+        };
+        assert!(!ran.out.contains("would be"), "{}", ran.out);
         let events = cluster(&person, &["events", &name, "-o", "json"]).await;
         assert!(events.out.contains("\"enrol\""), "{}", events.out);
         assert!(events.out.contains("CHG-16"), "{}", events.out);

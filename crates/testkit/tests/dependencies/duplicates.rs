@@ -61,7 +61,8 @@ const DUPLICATES: &[Reason] = &[
         packages: &[("gimli", 2), ("wasm-encoder", 2), ("wasmparser", 2)],
     },
     Reason {
-        text: "hash tables inside of sqlx, dashmap, governor, kube and both of indexmap; in no interface",
+        text: "hash tables inside of sqlx, dashmap, governor, kube and both of indexmap; foldhash 0.2 is ours too; in no \
+               interface",
         packages: &[("foldhash", 2), ("hashbrown", 5)],
     },
     Reason {

@@ -53,7 +53,7 @@ pub struct Caches {
     /// Rules by namespace.
     pub(super) rules: Cache<(Uuid, SubjectKey, u64, String), Arc<Rules>>,
     pub(super) catalogs: Cache<(Uuid, SubjectKey), Arc<Catalog>>,
-    /// Which of the catalogs were read a few seconds ago.
+    /// Which of the catalogs were read, or could not be read again, a few seconds ago.
     pub(super) recent_catalogs: Cache<(Uuid, SubjectKey), ()>,
     /// Schemas by group, version and kind.
     pub(super) schemas: Cache<(Uuid, SubjectKey, String), Arc<KindSchema>>,

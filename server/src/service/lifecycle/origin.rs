@@ -98,7 +98,7 @@ mod tests {
     fn case_23_a_cluster_of_another_client_was_made_outside_of_portico() {
         let none = StoredCreations::default();
         assert_eq!(found(json!({}), 30, Some(&none)), Origin::Outside);
-        // the command line, which has no stored attempts
+        // the command line without a session of Portico, which has no stored attempts
         let marked = json!({ MARKER_LABEL: MARKER.to_string() });
         assert_eq!(found(marked.clone(), 1, Some(&none)), Origin::Outside);
         // its attempt may have been here

@@ -1,6 +1,6 @@
 //! The grammar of `portico cluster delete`.
 use super::{DryRunArgs, SharedArgs, WaitArgs};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use portico_domain::namespace_format::is_label;
 
 /// Delete a cluster, after its name was typed
@@ -11,6 +11,7 @@ use portico_domain::namespace_format::is_label;
 /// may list them in some namespaces only, those of the others are left, which has to be accepted.
 #[derive(Args, Debug)]
 #[command(
+    group(ArgGroup::new("deleted_first").args(["delete_lbs", "delete_volumes"]).multiple(true)),
     mut_arg("dry_run", |dry_run| dry_run.help("Show what would be deleted; send nothing")),
     after_help = "\
 Examples:
@@ -33,11 +34,11 @@ pub struct DeleteArgs {
     pub delete_volumes: bool,
     /// A namespace in which --delete-lbs and --delete-volumes look, for users who may list neither the whole
     /// cluster nor its namespaces; may be repeated
-    #[arg(long = "namespace", short = 'n', value_name = "NAME", value_parser = namespace)]
+    #[arg(long = "namespace", short = 'n', value_name = "NAME", value_parser = namespace, requires = "deleted_first")]
     pub namespaces: Vec<String>,
     /// Accept without being asked that Services and PersistentVolumeClaims of namespaces which you cannot list
     /// are left
-    #[arg(long)]
+    #[arg(long, requires = "deleted_first")]
     pub accept_partial: bool,
     /// Refuse the deletion if the driver may delete volumes of workloads
     #[arg(long)]

@@ -332,6 +332,9 @@ mod tests {
             vec!["p", "list", "-o", "terraform"],
             vec!["p", "list", "-o", "jsonpath={.items[*"],
             vec!["p", "delete", "shop", "--keep-volumes", "--delete-volumes"],
+            // without what is deleted first, they would have no effect on the deletion of the whole cluster
+            vec!["p", "delete", "shop", "-n", "dev"],
+            vec!["p", "delete", "shop", "--accept-partial"],
             vec!["p", "kubeconfig", "shop", "--certificate", "--merge"],
             // Magnum chooses the nodes, so none can be drained
             vec!["p", "nodes", "remove", "shop", "-n", "1", "--drain"],
@@ -342,6 +345,14 @@ mod tests {
             vec!["p", "create", "-f", "a.yaml", "--no-wait"],
             vec!["p", "deploy", "shop", "-t", "small"],
             vec!["p", "destroy", "shop", "-y"],
+            vec!["p", "delete", "shop", "-n", "dev", "--delete-lbs"],
+            vec![
+                "p",
+                "delete",
+                "shop",
+                "--delete-volumes",
+                "--accept-partial",
+            ],
             vec!["p", "update", "-f", "a.yaml"],
             vec!["p", "enrol", "shop"],
             vec!["p", "import", "--all"],

@@ -11,6 +11,7 @@ use portico_cluster_operations::contents::{self, CLAIMS, Lists, SERVICES, Visibl
 use portico_domain::panel::lifecycle::DeletionOptions;
 use portico_lifecycle::inventory::{Item, Kind, Reclaim};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -130,7 +131,7 @@ impl Contents {
                 accepted_partial: Vec::new(),
             },
             accepts_partial: args.accept_partial,
-            namespaces: args.namespaces.clone(),
+            namespaces: once_each(&args.namespaces),
             volumes,
             partial: Vec::new(),
         }))
@@ -293,6 +294,13 @@ fn unaccepted(refusal: &str) -> ClusterError {
     }
 }
 
+/// Returns namespaces in the order in which they are named, each once: what is in one is listed once.
+fn once_each(named: &[String]) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    let firsts = named.iter().filter(|name| seen.insert(name.as_str()));
+    firsts.cloned().collect()
+}
+
 fn unopened(cause: &str) -> ClusterError {
     ClusterError::Blocked {
         exit: exit_code::UNAVAILABLE,
@@ -362,6 +370,12 @@ fn names(objects: &[Object]) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_namespace_that_is_named_twice_is_listed_once() {
+        let named = ["shop", "dev", "shop"].map(str::to_owned);
+        assert_eq!(once_each(&named), ["shop", "dev"]);
+    }
 
     #[test]
     fn an_object_is_deleted_in_its_namespace() {

@@ -12,9 +12,11 @@ use clap::Args;
 use portico_domain::panel::lifecycle::EnrolmentOutcome;
 use portico_openstack::magnum::Cluster;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// Pause after an answer that did not arrive.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -73,7 +75,7 @@ pub struct ImportArgs {
 #[serde(rename_all = "snake_case")]
 enum ImportResult {
     Enrolled,
-    /// Nothing was sent.
+    /// It is not enrolled, and nothing was sent.
     NotSent,
     /// The record exists; the API server has to be configured.
     WaitingForConfiguration,
@@ -132,7 +134,10 @@ pub async fn import(
     }
     let clusters = chosen(connection, args).await?;
     if args.dry_run.is_on() {
-        let views: Vec<_> = clusters.into_iter().map(not_sent).collect();
+        let session = connection.gateway_session().ok_or_else(direct)?;
+        let enrolled = session.enrolled().await?;
+        let views = clusters.into_iter();
+        let views: Vec<_> = views.map(|cluster| not_sent(cluster, &enrolled)).collect();
         show(console, args, &views)?;
         console.say("Nothing was sent.");
         return Ok(exit_code_of(&views));
@@ -225,11 +230,16 @@ async fn enrol(
     }
 }
 
-fn not_sent(cluster: Cluster) -> ImportView {
+/// Returns what an import would do with a cluster; `enrolled` are those that Portico serves already.
+fn not_sent(cluster: Cluster, enrolled: &HashSet<Uuid>) -> ImportView {
+    let result = match enrolled.contains(&cluster.uuid) {
+        true => ImportResult::Enrolled,
+        false => ImportResult::NotSent,
+    };
     ImportView {
         name: cluster.name,
         uuid: cluster.uuid.to_string(),
-        result: ImportResult::NotSent,
+        result,
         text: None,
     }
 }
@@ -259,19 +269,19 @@ fn view(connection: &Connection, cluster: Cluster, outcome: EnrolmentOutcome) ->
     }
 }
 
-/// Returns 0 if all clusters are enrolled, 14 if only some are, and otherwise the code of the worst result.
+/// Returns 0 if all clusters are enrolled, 14 if only some are, and otherwise the code of the worst result. Of what
+/// was not sent, one cluster that would be enrolled decides.
 fn exit_code_of(views: &[ImportView]) -> u8 {
     let has = |result| views.iter().any(|view| view.result == result);
     let is_partly = has(ImportResult::Enrolled)
         && views
             .iter()
             .any(|view| view.result != ImportResult::Enrolled);
-    if is_partly {
+    if has(ImportResult::NotSent) {
+        exit_code::NEGATIVE
+    } else if is_partly {
         exit_code::PARTLY
-    } else if has(ImportResult::Refused)
-        || has(ImportResult::WaitingForConfiguration)
-        || has(ImportResult::NotSent)
-    {
+    } else if has(ImportResult::Refused) || has(ImportResult::WaitingForConfiguration) {
         exit_code::NEGATIVE
     } else if has(ImportResult::TimedOut) {
         exit_code::TIMED_OUT
@@ -317,5 +327,6 @@ mod tests {
         assert_eq!(of(&[WaitingForConfiguration]), exit_code::NEGATIVE);
         assert_eq!(of(&[TimedOut]), exit_code::TIMED_OUT);
         assert_eq!(of(&[NotSent, NotSent]), exit_code::NEGATIVE);
+        assert_eq!(of(&[Enrolled, NotSent]), exit_code::NEGATIVE);
     }
 }

@@ -58,4 +58,9 @@ async fn a_kind_that_was_just_defined_is_listed_seconds_later_and_an_outage_keep
     state.store(2, Ordering::Relaxed);
     api.caches.recent_catalogs.invalidate_all();
     assert_eq!(groups(&api).await, ["data.example.org"]);
+    // for some seconds after the outage was noticed, the API server is not asked again
+    state.store(0, Ordering::Relaxed);
+    assert_eq!(groups(&api).await, ["data.example.org"]);
+    api.caches.recent_catalogs.invalidate_all();
+    assert_eq!(groups(&api).await, ["batch"]);
 }

@@ -9,7 +9,8 @@ const MAX_CHUNKS: usize = 20;
 /// Returns all objects of a list. `chunk` reads the chunk at a position, which is empty for the first.
 ///
 /// # Errors
-/// Those of `chunk`; `Protocol` if the list has no end, since a part of it would be taken for all of it.
+/// Those of `chunk`; `Protocol` if a chunk is not a list, or the list has no end: a part of it, or nothing, would be
+/// taken for all of it.
 pub async fn all<F>(
     plural: &str,
     mut chunk: impl FnMut(String) -> F,
@@ -21,8 +22,11 @@ where
     let mut position = String::new();
     for _ in 0..MAX_CHUNKS {
         let mut list = chunk(position).await?;
-        if let Some(Value::Array(found)) = list.get_mut("items").map(Value::take) {
-            items.extend(found);
+        match list.get_mut("items").map(Value::take) {
+            Some(Value::Array(found)) => items.extend(found),
+            // an empty list of Go
+            Some(Value::Null) => {}
+            _ => return Err(KubeError::Protocol("a list without items".to_owned())),
         }
         let next = list.pointer("/metadata/continue").and_then(Value::as_str);
         position = next.unwrap_or_default().to_owned();
@@ -39,6 +43,7 @@ where
 mod tests {
     use super::*;
     use serde_json::json;
+    use std::future::ready;
 
     /// Reads a list of so many objects, in chunks of one.
     async fn read(count: usize) -> Result<Vec<Value>, KubeError> {
@@ -62,5 +67,23 @@ mod tests {
             matches!(endless, Err(KubeError::Protocol(_))),
             "{endless:?}"
         );
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_is_not_a_list_is_not_an_empty_one() {
+        let read = async |answer: Value| all("services", |_| ready(Ok(answer.clone()))).await;
+        for other in [
+            json!({"kind": "Status"}),
+            json!({"items": "none"}),
+            json!([]),
+        ] {
+            let refused = read(other).await;
+            let is_protocol = matches!(refused, Err(KubeError::Protocol(_)));
+            assert!(is_protocol, "{refused:?}");
+        }
+        // control case: empty lists
+        for empty in [json!({"items": []}), json!({"items": null})] {
+            assert!(read(empty).await.unwrap().is_empty());
+        }
     }
 }
