@@ -58,6 +58,47 @@ async function fingerprintOf(api: PanelApi, cluster: string): Promise<string> {
   return (JSON.parse(answer.body) as { authority: { magnum: { fingerprint: string } } }).authority.magnum.fingerprint;
 }
 
+/** Makes a template that differs from that of new clusters in its name and its version. */
+async function templateWith(name: string, version: string): Promise<string> {
+  const listed = await magnum(tenant, "GET", "/clustertemplates");
+  const all = JSON.parse(listed.body).clustertemplates as Record<string, unknown>[];
+  const of: Record<string, unknown> = all.find((one) => one.name === "kubernetes-1.31") ?? {};
+  const fields = ["coe", "image_id", "driver", "external_network_id", "flavor_id", "master_flavor_id", "network_driver", "volume_driver", "server_type", "master_lb_enabled", "floating_ip_enabled"];
+  const body = { ...Object.fromEntries(fields.map((field) => [field, of[field]])), name, labels: { ...(of.labels as object), kube_tag: version } };
+  const made = await magnum(tenant, "POST", "/clustertemplates", body);
+  expect(made.status, made.body).toBe(201);
+  return (JSON.parse(made.body) as { uuid: string }).uuid;
+}
+
+// the first: a journal names templates as they were listed up to a minute ago
+test("a patch release is confirmed by a button, and its reason is in the journal", async ({ page }) => {
+  const name = unique("patch");
+  const template = await templateWith(name, "v1.31.9");
+  const cluster = await complete(page, name);
+  await page.goto(viewOf(cluster, "upgrade"));
+  await main(page).getByLabel("Upgrade to").selectOption({ label: `${name} (v1.31.9)` });
+  await expect(part(page, "effect")).toContainText("v1.31.9");
+  const confirmation = part(page, "confirmation");
+  await expect(confirmation).toContainText("This is a patch release");
+  await expect(typed(page, name)).toHaveCount(0);
+  await isAccessible(page);
+  // the name of another cluster is refused nonetheless
+  const api = await PanelApi.inProject(page, tenant.project);
+  const forced = await api.post("/api/managed_clusters/upgrade", { cluster, template, typed: `${name}-other` });
+  expect(forced.body).toContain('"refused"');
+  await confirmation.getByLabel("Reason").fill("CHG-38");
+  await main(page).getByRole("button", { name: "Upgrade cluster" }).click();
+  await expect(page).toHaveURL(new RegExp(`${cluster}$`));
+  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
+  await page.goto(viewOf(cluster, "journal"));
+  const entry = main(page).locator("li[data-source]").filter({ hasText: "Reason: CHG-38" });
+  await expect(entry).toContainText(`Upgrade to ${name}`);
+  // a template stays with its cluster
+  await magnum(tenant, "DELETE", `/clusters/${cluster}`);
+  await waitForStatus(tenant, cluster, undefined);
+  await magnum(tenant, "DELETE", `/clustertemplates/${template}`);
+});
+
 test("case_37 a cluster is upgraded to the next version after its checks and its name", async ({ page }) => {
   const name = unique("upgrade");
   const cluster = await complete(page, name);
@@ -111,46 +152,6 @@ test("case_37 a cluster is upgraded to the next version after its checks and its
   await expect(main(page).getByText(`Upgrade to ${NEXT}`).first()).toBeVisible();
   await expect(entries.filter({ hasText: "Reason: CHG-37" })).toHaveCount(1);
   await expect(main(page).getByText(`Template: kubernetes-1.31 → ${NEXT}`).first()).toBeVisible();
-});
-
-/** Makes a template that differs from that of new clusters in its name and its version. */
-async function templateWith(name: string, version: string): Promise<string> {
-  const listed = await magnum(tenant, "GET", "/clustertemplates");
-  const all = JSON.parse(listed.body).clustertemplates as Record<string, unknown>[];
-  const of: Record<string, unknown> = all.find((one) => one.name === "kubernetes-1.31") ?? {};
-  const fields = ["coe", "image_id", "driver", "external_network_id", "flavor_id", "master_flavor_id", "network_driver", "volume_driver", "server_type", "master_lb_enabled", "floating_ip_enabled"];
-  const body = { ...Object.fromEntries(fields.map((field) => [field, of[field]])), name, labels: { ...(of.labels as object), kube_tag: version } };
-  const made = await magnum(tenant, "POST", "/clustertemplates", body);
-  expect(made.status, made.body).toBe(201);
-  return (JSON.parse(made.body) as { uuid: string }).uuid;
-}
-
-test("a patch release is confirmed by a button, and its reason is in the journal", async ({ page }) => {
-  const name = unique("patch");
-  const template = await templateWith(name, "v1.31.9");
-  const cluster = await complete(page, name);
-  await page.goto(viewOf(cluster, "upgrade"));
-  await main(page).getByLabel("Upgrade to").selectOption({ label: `${name} (v1.31.9)` });
-  await expect(part(page, "effect")).toContainText("v1.31.9");
-  const confirmation = part(page, "confirmation");
-  await expect(confirmation).toContainText("This is a patch release");
-  await expect(typed(page, name)).toHaveCount(0);
-  await isAccessible(page);
-  // the name of another cluster is refused nonetheless
-  const api = await PanelApi.inProject(page, tenant.project);
-  const forced = await api.post("/api/managed_clusters/upgrade", { cluster, template, typed: `${name}-other` });
-  expect(forced.body).toContain('"refused"');
-  await confirmation.getByLabel("Reason").fill("CHG-38");
-  await main(page).getByRole("button", { name: "Upgrade cluster" }).click();
-  await expect(page).toHaveURL(new RegExp(`${cluster}$`));
-  await waitForStatus(tenant, cluster, "UPDATE_COMPLETE");
-  await page.goto(viewOf(cluster, "journal"));
-  const entry = main(page).locator("li[data-source]").filter({ hasText: "Reason: CHG-38" });
-  await expect(entry).toContainText(`Upgrade to ${name}`);
-  // a template stays with its cluster
-  await magnum(tenant, "DELETE", `/clusters/${cluster}`);
-  await waitForStatus(tenant, cluster, undefined);
-  await magnum(tenant, "DELETE", `/clustertemplates/${template}`);
 });
 
 test("the page of an upgrade follows a change of another client to its end, without a click", async ({ page }) => {

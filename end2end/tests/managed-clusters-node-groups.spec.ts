@@ -327,6 +327,8 @@ test("a reader sees the node groups and the journal, and changes nothing", async
 
 test("case_28 a size beyond the quota has red bars in the form, and cannot be sent", async ({ page }) => {
   const cluster = await openUnchanged(page);
+  // what they use would become free
+  await othersGone();
   await setQuota(tenant, "cores", await usedQuota(tenant, "cores"));
   try {
     await page.goto(viewOf(cluster, "node-groups"));

@@ -49,7 +49,7 @@ async function kubectlAnswers({ terminal, cluster: name }: Person): Promise<Map<
     return { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec: { resourceAttributes } };
   });
   const reviews = JSON.stringify({ apiVersion: "v1", kind: "List", items });
-  const { stdout, stderr } = await terminal.kubectl(name, ["create", "-f", "-", "-o", 'jsonpath={.status.allowed}{"\n"}'], { input: reviews });
+  const { stdout, stderr } = await terminal.kubectl(name, ["create", "-f", "-", "-o", 'jsonpath={.status.allowed}{"\\n"}'], { input: reviews });
   const answers = stdout.trim().split("\n");
   expect(answers, stderr).toHaveLength(triples.length);
   return new Map(
