@@ -6,6 +6,7 @@ is needed:
 SIGUSR1 stops the conductor (nothing answers casts and calls, as when its process has ended), SIGUSR2 starts it again.
 """
 
+import functools
 import os
 import signal
 import sys
@@ -16,6 +17,7 @@ sys.argv = ["magnum", "--config-file", conf_file]
 
 # before anything of oslo: it selects threads, where oslo.service would use eventlet
 import magnum.conf  # noqa: E402, I001
+import pecan.util  # noqa: E402
 import sqlalchemy  # noqa: E402
 from oslo_messaging._drivers import impl_fake  # noqa: E402
 from sqlalchemy import event, pool  # noqa: E402
@@ -32,6 +34,8 @@ def create_engine_with_pool(url, **arguments):
 
 
 sqlalchemy.create_engine = create_engine_with_pool
+# reads the parameters of the same functions some 13 times a request, and makes a class for each
+pecan.util._getargspec = functools.lru_cache(maxsize=1024)(pecan.util._getargspec)
 
 
 @event.listens_for(Engine, "connect")
