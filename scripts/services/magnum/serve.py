@@ -6,6 +6,7 @@ is needed:
 SIGUSR1 stops the conductor (nothing answers casts and calls, as when its process has ended), SIGUSR2 starts it again.
 """
 
+import functools
 import os
 import signal
 import sys
@@ -16,9 +17,25 @@ sys.argv = ["magnum", "--config-file", conf_file]
 
 # before anything of oslo: it selects threads, where oslo.service would use eventlet
 import magnum.conf  # noqa: E402, I001
+import pecan.util  # noqa: E402
+import sqlalchemy  # noqa: E402
 from oslo_messaging._drivers import impl_fake  # noqa: E402
-from sqlalchemy import event  # noqa: E402
+from sqlalchemy import event, pool  # noqa: E402
 from sqlalchemy.engine import Engine  # noqa: E402
+
+create_engine = sqlalchemy.create_engine
+
+
+def create_engine_with_pool(url, **arguments):
+    """oslo.db opens SQLite's file for each transaction, which is half of the time of a short one. This pool has no limit either."""
+    if arguments.get("poolclass") is pool.NullPool:
+        arguments.update(poolclass=pool.QueuePool, pool_size=16, max_overflow=-1, pool_pre_ping=False)
+    return create_engine(url, **arguments)
+
+
+sqlalchemy.create_engine = create_engine_with_pool
+# reads the parameters of the same functions some 13 times a request, and makes a class for each
+pecan.util._getargspec = functools.lru_cache(maxsize=1024)(pecan.util._getargspec)
 
 
 @event.listens_for(Engine, "connect")
@@ -52,8 +69,10 @@ from magnum.conductor.handlers import (  # noqa: E402
 
 magnum_service.prepare_service(sys.argv)
 
+from magnum import objects  # noqa: E402
 from magnum.api import app as api  # noqa: E402
 from magnum.db.sqlalchemy import models  # noqa: E402
+from magnum.drivers.common import driver  # noqa: E402
 from magnum.service import periodic  # noqa: E402
 from magnum.servicegroup import magnum_service_periodic  # noqa: E402
 from oslo_db.sqlalchemy import enginefacade  # noqa: E402
@@ -65,6 +84,27 @@ import k8s_local  # noqa: E402
 periodic.MagnumPeriodicTasks._periodic_spacing.update(sync_cluster_status=1, sync_cluster_health_status=3)
 # a conductor reports itself every 60 s
 magnum_service_periodic.MagnumServicePeriodicTasks._periodic_spacing.update(update_magnum_service=2)
+
+# without this SQLAlchemy compiles statements with such columns each time; a subclass does not inherit it
+models.JSONEncodedDict.cache_ok = models.JSONEncodedList.cache_ok = True
+
+find_driver = driver.Driver.get_driver_for_cluster.__func__
+cluster_types = {}
+
+
+def get_driver_for_cluster(cls, context, cluster):
+    """Reads a cluster's template once for the periodic tasks, which ask for each cluster every second or three. Magnum refuses
+    to change these fields of a template, or to delete it, while a cluster refers to it. Others may not see the template."""
+    if not (context.is_admin and context.all_tenants):
+        return find_driver(cls, context, cluster)
+    key = (cluster.uuid, cluster.cluster_template_id)
+    if key not in cluster_types:
+        template = objects.ClusterTemplate.get_by_uuid(context, cluster.cluster_template_id)
+        cluster_types[key] = (template.server_type, template.cluster_distro, template.coe, template.driver)
+    return cls.get_driver(*cluster_types[key])
+
+
+driver.Driver.get_driver_for_cluster = classmethod(get_driver_for_cluster)
 
 HANDLERS = (
     indirection_api,

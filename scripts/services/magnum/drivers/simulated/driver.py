@@ -118,6 +118,10 @@ class SimulatedDriver(driver.Driver):
 
     def begin(self, cluster, kind, seconds, steps, **more):
         with operations.locked(cluster.uuid):
+            recorded = operations.load(cluster.uuid)
+            # the conductor takes a deletion while the cluster's creation is on the way here, which would replace it for good
+            if kind == "create" and recorded and recorded["kind"] == "delete":
+                return
             operations.begin(cluster.uuid, kind, Labels(cluster).seconds(kind, seconds), steps, **more)
 
     def may_raise(self, cluster, kind):
