@@ -4,6 +4,7 @@ import type { Page } from "@playwright/test";
 import { AuditMark } from "../support/audit";
 import { expect, newContext, test } from "../support/browser";
 import { cluster, porticoUrl, projectId, roleId, setting, userId } from "../support/env";
+import { interactive } from "../support/interactive";
 import { run } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
@@ -81,6 +82,8 @@ test("testing oneself sends a request that the API server writes down", async ({
 
 test("an administrator learns what another user may do", async ({ page }) => {
   await open(page);
+  // what is typed before scripts take the form over may be lost
+  await interactive(page);
   const card = section(page, "Test a user");
   await card.getByLabel("Keystone user ID").fill(userId("vera"));
   await card.getByLabel("k8s_viewer").check();

@@ -476,7 +476,8 @@ test.describe("who can", () => {
 
   test("a viewer who may not read bindings is shown which right is missing", async ({ page }) => {
     const answer = await askFromDelete(page, await deployed());
-    await expect(answer.getByRole("alert")).toContainText("Your roles do not include list on rolebindings");
+    // refused by Portico, or by the API server where Portico remembers the right of a moment ago
+    await expect(answer.getByRole("alert")).toContainText("list on rolebindings");
   });
 
   test("an administrator sees roles, bindings and rules, and asks for something else", async ({ page }) => {
