@@ -22,9 +22,9 @@ interface Gate {
 const gates: Record<string, Gate> = {
   start: { kilobytes: 348, requests: 8 },
   launchpad: { kilobytes: 348, requests: 8 },
-  cluster: { kilobytes: 351, requests: 8 },
-  namespaces: { kilobytes: 705, requests: 38 },
-  kinds: { kilobytes: 705, requests: 38 },
+  cluster: { kilobytes: 350, requests: 8 },
+  namespaces: { kilobytes: 704, requests: 38 },
+  kinds: { kilobytes: 704, requests: 38 },
   create: { kilobytes: 693, requests: 41 },
   list: { kilobytes: 708, requests: 40 },
   object: { kilobytes: 567, requests: 40 },
