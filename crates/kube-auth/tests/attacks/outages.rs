@@ -163,7 +163,6 @@ async fn attack_41_a_flood_of_dead_tokens_pushes_no_live_one_out() {
             .await
             .assert_authenticated("good");
     }
-    let flood = Instant::now();
     for n in 0..3_000 {
         // neither sealed to us nor anything else: the cheapest flood
         api_server
@@ -172,8 +171,9 @@ async fn attack_41_a_flood_of_dead_tokens_pushes_no_live_one_out() {
             .assert_refused("garbage");
     }
     assert_eq!(keystone.calls(), 100);
+    let flood = Instant::now();
     for n in 0..11_000 {
-        if flood.elapsed() > Duration::from_secs(12) {
+        if flood.elapsed() > Duration::from_secs(8) {
             break;
         }
         let dead = seal(key, CLUSTER, &format!("gAAAA-dead-{n}").into());
@@ -182,7 +182,7 @@ async fn attack_41_a_flood_of_dead_tokens_pushes_no_live_one_out() {
     let calls = keystone.calls();
     assert!(calls > 200, "{calls}");
     assert!(
-        flood.elapsed() < Duration::from_secs(24),
+        flood.elapsed() < Duration::from_secs(16),
         "{:?}",
         flood.elapsed()
     );
