@@ -111,7 +111,7 @@ fn a_check_of_the_health_before_the_conductor_begins_is_not_the_end() {
 fn a_group_that_has_its_size_before_the_cluster_is_changing_is_not_the_end() {
     let before = Poll::of("UPDATE_COMPLETE", -10);
     let mut progress = change(&before, Operation::Resize, size(5));
-    // the number of nodes is saved, a check of the health has moved the time, and the conductor goes on
+    // the conductor has saved the number of nodes and is still working; a health check has moved the time
     let mut begun = Poll::of("UPDATE_COMPLETE", 1);
     begun.groups[0].node_count = 5;
     begun.groups[0].status = crate::status::Status::parse("UPDATE_IN_PROGRESS");
