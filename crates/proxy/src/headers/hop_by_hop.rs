@@ -1,5 +1,6 @@
 //! Hop-by-hop headers, and the removal of headers.
 use http::{HeaderMap, HeaderName, header};
+use portico_runtime::request_id::X_REQUEST_ID;
 
 /// Returns whether the header is hop-by-hop: RFC 9110 section 7.6.1, and others that proxies use.
 pub(super) fn is_hop_by_hop(name: &str) -> bool {
@@ -35,7 +36,8 @@ pub(super) fn remove(headers: &mut HeaderMap, mut unwanted: impl FnMut(&str) -> 
 }
 
 /// Removes the headers named in `Connection` (RFC 9110 7.6.1), except `Keep-Alive`, which almost
-/// every response names and [`is_hop_by_hop`] includes.
+/// every response names and [`is_hop_by_hop`] includes, and the request ID, which is the gateway's
+/// own: a client could otherwise give its request another ID in the log of the panel.
 fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
@@ -44,6 +46,7 @@ fn remove_named_by_connection(headers: &mut HeaderMap) {
         .map(<[u8]>::trim_ascii)
         .filter(|name| !name.eq_ignore_ascii_case(b"keep-alive"))
         .filter_map(|name| HeaderName::from_bytes(name).ok())
+        .filter(|name| *name != X_REQUEST_ID)
         .collect();
     for name in named {
         headers.remove(name);

@@ -169,6 +169,47 @@ fn what_connection_names_cannot_remove_what_is_added_later() {
 }
 
 #[test]
+fn what_connection_names_cannot_remove_the_request_id() {
+    let mut headers = map(&[
+        ("connection", "close, X-Request-Id"),
+        ("connection", "x-request-id,x-secret"),
+        ("x-request-id", "ours"),
+        ("x-secret", "1"),
+    ]);
+    clean_request(&mut headers, &[]);
+    assert_eq!(headers["x-request-id"], "ours");
+    assert_eq!(headers.len(), 1, "{headers:?}");
+}
+
+#[test]
+fn what_connection_names_is_removed_also_where_most_messages_have_it() {
+    let mut headers = map(&[
+        ("cookie", "a=b"),
+        ("connection", "cookie"),
+        ("connection", "content-length , Referer"),
+        ("content-length", "1"),
+        ("referer", "x"),
+        ("user-agent", "x"),
+    ]);
+    clean_request(&mut headers, &[]);
+    let kept: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+    assert_eq!(kept, ["user-agent"]);
+    let mut headers = map(&[
+        ("set-cookie", "a=b"),
+        ("etag", "x"),
+        ("connection", "Set-Cookie, ETag"),
+        ("date", "x"),
+    ]);
+    clean_response(&mut headers, Trust::App);
+    for (name, is_kept) in [("set-cookie", false), ("etag", false), ("date", true)] {
+        assert_eq!(headers.contains_key(name), is_kept, "{name}");
+    }
+    let mut trailers = map(&[("connection", "x-secret"), ("x-secret", "1")]);
+    clean_trailers(&mut trailers);
+    assert!(trailers.is_empty());
+}
+
+#[test]
 fn a_token_among_the_subprotocols_does_not_pass() {
     let mut headers = map(&[(
         "sec-websocket-protocol",
