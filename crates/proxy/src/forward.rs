@@ -16,7 +16,7 @@ use crate::headers::{self, Trust};
 use crate::metrics;
 use crate::request_body::{RequestBody, StalledSide, TransferProgress};
 use crate::stream::connections::{Connection, GuardedBody};
-use crate::stream::event_stream::EventStream;
+use crate::stream::event_stream::{EventStream, is_event_stream};
 use crate::stream::upgrade::{self, UpgradeError};
 use crate::upstream::Upstream;
 use crate::upstream::connection_reuse::seldom_has_body;
@@ -275,8 +275,7 @@ fn takes_trailers(headers: &HeaderMap) -> bool {
 }
 
 fn kind_of(content_type: Option<&HeaderValue>) -> metrics::Kind {
-    let events = content_type.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-    if events {
+    if content_type.is_some_and(is_event_stream) {
         metrics::Kind::EventStream
     } else {
         metrics::Kind::Response

@@ -21,16 +21,7 @@ impl EventStream {
     /// `Content-Type`.
     pub fn in_answer(kind: &HeaderValue, headers: &HeaderMap) -> Option<Self> {
         // most responses are something else
-        let beginning = kind.as_bytes().trim_ascii_start();
-        if !beginning
-            .get(..MEDIA_TYPE.len())?
-            .eq_ignore_ascii_case(MEDIA_TYPE.as_bytes())
-        {
-            return None;
-        }
-        let kind = kind.to_str().ok()?;
-        let kind = kind.split(';').next()?.trim();
-        let plain = kind.eq_ignore_ascii_case(MEDIA_TYPE)
+        let plain = is_event_stream(kind)
             && !headers.contains_key(header::CONTENT_ENCODING)
             && !headers.contains_key(header::CONTENT_LENGTH);
         plain.then(|| Self {
@@ -52,6 +43,17 @@ impl EventStream {
             .any(|end| self.tail.ends_with(end));
         between.then(|| Bytes::from(format!("event: {EVENT}\ndata: {}\n\n", closing.as_str())))
     }
+}
+
+/// Returns whether a `Content-Type` is that of event streams, in any case and with any parameters
+/// (RFC 9110, 8.3.1).
+pub fn is_event_stream(content_type: &HeaderValue) -> bool {
+    let value = content_type.as_bytes().trim_ascii_start();
+    let parts = value.split_at_checked(MEDIA_TYPE.len());
+    parts.is_some_and(|(media_type, rest)| {
+        media_type.eq_ignore_ascii_case(MEDIA_TYPE.as_bytes())
+            && matches!(rest.trim_ascii_start().first(), None | Some(b';'))
+    })
 }
 
 #[cfg(test)]
@@ -94,12 +96,23 @@ mod tests {
             headers.insert(name, HeaderValue::from_static(value));
             assert!(EventStream::in_answer(&kind, &headers).is_none(), "{name}");
         }
-        for kind in ["text/html", "text/event", "text/event-stream2"] {
+        for kind in [
+            "text/html",
+            "text/event",
+            "text/event-stream2",
+            "text/event-stream +x",
+        ] {
             let kind = HeaderValue::from_static(kind);
+            assert!(!is_event_stream(&kind), "{kind:?}");
             assert!(EventStream::in_answer(&kind, &HeaderMap::new()).is_none());
         }
-        for kind in ["Text/Event-Stream", " text/event-stream ; charset=utf-8"] {
+        for kind in [
+            "Text/Event-Stream",
+            "text/event-stream;charset=utf-8",
+            " text/event-stream ; charset=utf-8",
+        ] {
             let kind = HeaderValue::from_static(kind);
+            assert!(is_event_stream(&kind), "{kind:?}");
             assert!(EventStream::in_answer(&kind, &HeaderMap::new()).is_some());
         }
     }
