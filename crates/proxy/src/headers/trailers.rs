@@ -1,6 +1,7 @@
 //! Filters trailer fields (RFC 9110 6.5): a second header section, on which no decision is based.
 use http::{HeaderName, header};
 use http_body::Frame;
+use portico_runtime::request_id::X_REQUEST_ID;
 
 use crate::headers;
 
@@ -12,7 +13,13 @@ pub fn of_request<D>(frame: Frame<D>, named: Option<&[HeaderName]>) -> Option<Fr
     match frame.into_trailers() {
         Ok(mut trailers) => {
             headers::clean_request(&mut trailers, named?);
-            for name in [header::COOKIE, header::HOST, header::CONTENT_LENGTH] {
+            // the request ID is the gateway's own, which replaces a client's header
+            for name in [
+                header::COOKIE,
+                header::HOST,
+                header::CONTENT_LENGTH,
+                X_REQUEST_ID,
+            ] {
                 trailers.remove(name);
             }
             Some(Frame::trailers(trailers))
@@ -53,6 +60,7 @@ mod tests {
                 ("impersonate-user", "admin"),
                 ("x-grafana-user", "admin"),
                 ("cookie", "a=b"),
+                ("x-request-id", "forged"),
                 ("x-checksum", "1"),
             ]))
         };
