@@ -2,6 +2,7 @@
 //! PersistentVolumeClaims. They are listed also for users whose roles are bound in single namespaces.
 use futures::{StreamExt, stream};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 use std::future::Future;
 
 /// The plural of the kind Service.
@@ -11,6 +12,8 @@ pub const CLAIMS: &str = "persistentvolumeclaims";
 const MAX_CONCURRENT_LISTS: usize = 8;
 /// Maximum number of namespaces in a sentence.
 const MAX_NAMES: usize = 20;
+/// Length of the digest of a sentence that does not have all names.
+const DIGEST_BYTES: usize = 8;
 
 /// Why it is not known what is left of the deleted objects: other namespaces can be read than before.
 pub const CHANGED: &str =
@@ -155,18 +158,30 @@ async fn list<L: Lists>(lists: &L, plural: &str) -> Result<Listed, L::Error> {
     })
 }
 
-/// Returns that objects of a kind were looked for in some namespaces only, as a sentence.
+/// Returns that objects of a kind were looked for in some namespaces only, as a sentence. Sentences are equal only if
+/// all namespaces are, also those that are not named: what a user has accepted is compared with them.
 fn only_in(kind: &str, namespaces: &[String]) -> String {
     let names = namespaces.iter().take(MAX_NAMES).map(String::as_str);
     let shown = names.collect::<Vec<_>>().join(", ");
     let more = match namespaces.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => {
+            let digest = digest_of(namespaces);
+            format!(" and {more} more (digest of all names: {digest})")
+        }
     };
     format!(
         "{kind} were looked for in the namespaces that you can list: {shown}{more}. Those of other namespaces \
          are not deleted first."
     )
+}
+
+/// Returns the first bytes of the SHA-256 of names, in hexadecimal.
+fn digest_of(namespaces: &[String]) -> String {
+    // no name has a line break
+    let digest = Sha256::digest(namespaces.join("\n"));
+    let bytes = digest.iter().take(DIGEST_BYTES);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -282,9 +297,18 @@ mod tests {
     }
 
     #[test]
-    fn many_namespaces_are_counted() {
-        let namespaces: Vec<_> = (0..23).map(|number| format!("n{number}")).collect();
+    fn many_namespaces_are_counted_and_compared() {
+        let mut namespaces: Vec<_> = (0..23).map(|number| format!("n{number}")).collect();
         let text = only_in("Services", &namespaces);
-        assert!(text.contains("n19 and 3 more. "), "{text}");
+        assert!(
+            text.contains("n19 and 3 more (digest of all names: "),
+            "{text}"
+        );
+        assert_eq!(only_in("Services", &namespaces), text);
+        // one that is not named is replaced by another one
+        namespaces[21] = "other".to_owned();
+        let changed = only_in("Services", &namespaces);
+        assert_ne!(changed, text);
+        assert!(unaccepted(&[changed], &[text]).is_some());
     }
 }
