@@ -167,7 +167,7 @@ impl Contents {
         }
         self.partial = found.partial;
         for text in &self.partial {
-            console.say(text);
+            console.say(crate::one_line(text));
         }
         Ok(())
     }
