@@ -133,7 +133,7 @@ test("a user with rights in single namespaces accepts that others may have Servi
   const changed = await api.post("/api/managed_clusters/delete", { cluster, typed: name, options: outdated });
   expect(changed.body).toContain("changed since it was accepted");
   expect(await statusOf(tenant, cluster)).toMatch(/_COMPLETE$/);
-  // it is not sent: the API server is that of all tests, with their claims
+  // it is not sent so: the cluster can be deleted once, which is the control case
   await part("partial").getByRole("checkbox").check();
   await expect(send).toBeEnabled({ timeout: 30_000 });
   // control case: without the options it is deleted

@@ -2,15 +2,20 @@
 //! PersistentVolumeClaims. They are listed also for users whose roles are bound in single namespaces.
 use futures::{StreamExt, stream};
 use serde_json::Value;
-use std::future::Future;
+use sha2::{Digest as _, Sha256};
+use std::{future::Future, pin::pin};
 
 /// The plural of the kind Service.
 pub const SERVICES: &str = "services";
 /// The plural of the kind PersistentVolumeClaim.
 pub const CLAIMS: &str = "persistentvolumeclaims";
 const MAX_CONCURRENT_LISTS: usize = 8;
+/// Maximum number of objects of a kind in all namespaces that are read one by one.
+const MAX_OBJECTS: usize = 20_000;
 /// Maximum number of namespaces in a sentence.
 const MAX_NAMES: usize = 20;
+/// Length of the digest of a sentence that does not have all names.
+const DIGEST_BYTES: usize = 8;
 
 /// Why it is not known what is left of the deleted objects: other namespaces can be read than before.
 pub const CHANGED: &str =
@@ -33,6 +38,9 @@ pub trait Lists: Sync {
 
     /// Returns whether an error is that the user has no right to a list.
     fn is_refusal(error: &Self::Error) -> bool;
+
+    /// Returns the error for namespaces that have more objects than are read.
+    fn too_many() -> Self::Error;
 }
 
 /// Namespaces of a cluster.
@@ -69,15 +77,14 @@ pub struct Found {
 pub async fn find<L: Lists>(lists: &L, wanted: Wanted) -> Result<Found, L::Error> {
     let mut found = Found::default();
     if wanted.services {
-        let listed = list(lists, SERVICES).await?;
+        let listed = list(lists, SERVICES, is_load_balancer).await?;
         let kind = "Services of the type LoadBalancer";
         let partial = listed.only.map(|names| only_in(kind, &names));
         found.partial.extend(partial);
         found.services = listed.items;
-        found.services.retain(is_load_balancer);
     }
     if wanted.claims {
-        let listed = list(lists, CLAIMS).await?;
+        let listed = list(lists, CLAIMS, |_| true).await?;
         let kind = "PersistentVolumeClaims";
         let partial = listed.only.map(|names| only_in(kind, &names));
         found.partial.extend(partial);
@@ -114,36 +121,47 @@ struct Listed {
     only: Option<Vec<String>>,
 }
 
-/// Returns the objects of a core kind in the whole cluster. Where the user may not list them there, each
+/// Returns the wanted objects of a core kind in the whole cluster. Where the user may not list them there, each
 /// namespace that the user may see is read.
 ///
 /// # Errors
-/// The refusal of the whole cluster, if no namespace may be read either; others as they are.
-async fn list<L: Lists>(lists: &L, plural: &str) -> Result<Listed, L::Error> {
+/// The refusal of the whole cluster, if no namespace may be read either; [`Lists::too_many`] beyond the maximum;
+/// others as they are.
+async fn list<L: Lists>(
+    lists: &L,
+    plural: &str,
+    is_wanted: fn(&Value) -> bool,
+) -> Result<Listed, L::Error> {
     let refusal = match lists.objects(plural, None).await {
-        Ok(items) => return Ok(Listed { items, only: None }),
+        Ok(mut items) => {
+            items.retain(is_wanted);
+            return Ok(Listed { items, only: None });
+        }
         Err(refusal) if L::is_refusal(&refusal) => refusal,
         Err(error) => return Err(error),
     };
     let Visible { names, is_complete } = lists.visible().await?;
     let mut is_whole = is_complete;
-    let answers: Vec<_> = stream::iter(names)
+    let answers = stream::iter(names)
         .map(|namespace| async move {
             let found = lists.objects(plural, Some(&namespace)).await;
             (namespace, found)
         })
-        .buffered(MAX_CONCURRENT_LISTS)
-        .collect()
-        .await;
+        .buffered(MAX_CONCURRENT_LISTS);
+    let mut answers = pin!(answers);
     let (mut items, mut read) = (Vec::new(), Vec::new());
-    for (namespace, answer) in answers {
+    while let Some((namespace, answer)) = answers.next().await {
         match answer {
             Ok(found) => {
-                items.extend(found);
+                items.extend(found.into_iter().filter(is_wanted));
                 read.push(namespace);
             }
             Err(error) if L::is_refusal(&error) => is_whole = false,
             Err(error) => return Err(error),
+        }
+        // each list has its own maximum, but a cluster can have thousands of namespaces
+        if items.len() > MAX_OBJECTS {
+            return Err(L::too_many());
         }
     }
     if read.is_empty() {
@@ -155,18 +173,30 @@ async fn list<L: Lists>(lists: &L, plural: &str) -> Result<Listed, L::Error> {
     })
 }
 
-/// Returns that objects of a kind were looked for in some namespaces only, as a sentence.
+/// Returns that objects of a kind were looked for in some namespaces only, as a sentence. Sentences are equal only if
+/// all namespaces are, also those that are not named: what a user has accepted is compared with them.
 fn only_in(kind: &str, namespaces: &[String]) -> String {
     let names = namespaces.iter().take(MAX_NAMES).map(String::as_str);
     let shown = names.collect::<Vec<_>>().join(", ");
     let more = match namespaces.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
-        more => format!(" and {more} more"),
+        more => {
+            let digest = digest_of(namespaces);
+            format!(" and {more} more (digest of all names: {digest})")
+        }
     };
     format!(
         "{kind} were looked for in the namespaces that you can list: {shown}{more}. Those of other namespaces \
          are not deleted first."
     )
+}
+
+/// Returns the first bytes of the SHA-256 of names, in hexadecimal.
+fn digest_of(namespaces: &[String]) -> String {
+    // no name has a line break
+    let digest = Sha256::digest(namespaces.join("\n"));
+    let bytes = digest.iter().take(DIGEST_BYTES);
+    bytes.map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -206,6 +236,43 @@ mod tests {
 
         fn is_refusal(error: &String) -> bool {
             error.starts_with("cannot list")
+        }
+
+        fn too_many() -> String {
+            "too many".to_owned()
+        }
+    }
+
+    /// A cluster whose namespaces have so many claims each.
+    struct Crowded(usize);
+
+    impl Lists for Crowded {
+        type Error = &'static str;
+
+        async fn objects(
+            &self,
+            _plural: &str,
+            namespace: Option<&str>,
+        ) -> Result<Vec<Value>, Self::Error> {
+            match namespace {
+                Some(_) => Ok(vec![Value::Null; self.0]),
+                None => Err("refused"),
+            }
+        }
+
+        async fn visible(&self) -> Result<Visible, Self::Error> {
+            Ok(Visible {
+                names: (0..10).map(|number| format!("n{number}")).collect(),
+                is_complete: true,
+            })
+        }
+
+        fn is_refusal(error: &&'static str) -> bool {
+            *error == "refused"
+        }
+
+        fn too_many() -> &'static str {
+            "too many"
         }
     }
 
@@ -266,6 +333,18 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn the_objects_of_all_namespaces_are_limited() {
+        let claims_only = Wanted {
+            services: false,
+            claims: true,
+        };
+        let found = find(&Crowded(2_000), claims_only).await.unwrap();
+        assert_eq!(found.claims.len(), MAX_OBJECTS);
+        let refused = find(&Crowded(2_001), claims_only).await;
+        assert_eq!(refused.unwrap_err(), "too many");
+    }
+
     #[test]
     fn a_deletion_that_leaves_namespaces_out_has_to_be_accepted() {
         assert_eq!(unaccepted(&[], &[]), None);
@@ -282,9 +361,18 @@ mod tests {
     }
 
     #[test]
-    fn many_namespaces_are_counted() {
-        let namespaces: Vec<_> = (0..23).map(|number| format!("n{number}")).collect();
+    fn many_namespaces_are_counted_and_compared() {
+        let mut namespaces: Vec<_> = (0..23).map(|number| format!("n{number}")).collect();
         let text = only_in("Services", &namespaces);
-        assert!(text.contains("n19 and 3 more. "), "{text}");
+        assert!(
+            text.contains("n19 and 3 more (digest of all names: "),
+            "{text}"
+        );
+        assert_eq!(only_in("Services", &namespaces), text);
+        // one that is not named is replaced by another one
+        namespaces[21] = "other".to_owned();
+        let changed = only_in("Services", &namespaces);
+        assert_ne!(changed, text);
+        assert!(unaccepted(&[changed], &[text]).is_some());
     }
 }

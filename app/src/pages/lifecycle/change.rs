@@ -47,6 +47,8 @@ pub fn reason_input(id: &'static str, reason: Signal<String>, write: Callback<St
                 class="input"
                 id=id
                 name="reason"
+                // more would be cut off in the journal
+                maxlength="300"
                 autocomplete="off"
                 aria-describedby=hint_id.clone()
                 prop:value=move || reason.get()

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     components::InlineError,
     context::use_session,
-    pages::lifecycle::{focus::focus_table, node_groups, pods},
+    pages::lifecycle::{change::reason_field, focus::focus_table, node_groups, pods},
     ui::{Banner, Button, ButtonKind, Card, Tone},
 };
 use leptos::prelude::*;
@@ -89,7 +89,7 @@ pub fn card(state: NodesState, chosen: Chosen) -> AnyView {
                         Err(error) => view! { <InlineError error /> }.into_any(),
                     })}
                     {is_removal.then(|| typed_name(state, chosen.name))}
-                    {reason(state)}
+                    {reason_field("node-reason", state.reason)}
                     <div class="flex flex-wrap gap-2">
                         <button
                             type="submit"
@@ -154,26 +154,6 @@ fn typed_name(state: NodesState, name: String) -> AnyView {
                     {move || confirmation.with(|text| NodeRemoval::without_draining(text))}
                 </strong>
                 ": its pods end with it."
-            </span>
-        </div>
-    }
-    .into_any()
-}
-
-fn reason(state: NodesState) -> AnyView {
-    view! {
-        <div class="field">
-            <label for="node-reason">"Reason"</label>
-            <input
-                class="input"
-                id="node-reason"
-                autocomplete="off"
-                aria-describedby="node-reason-hint"
-                prop:value=move || state.reason.get()
-                on:input=move |event| state.reason.set(event_target_value(&event))
-            />
-            <span class="field-hint" id="node-reason-hint">
-                "Optional; it is written to the cluster's journal."
             </span>
         </div>
     }

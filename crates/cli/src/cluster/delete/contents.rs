@@ -91,6 +91,10 @@ impl Lists for UserLists<'_> {
     fn is_refusal(error: &ApiError) -> bool {
         matches!(error, ApiError::Forbidden(_))
     }
+
+    fn too_many() -> ApiError {
+        ApiError::Malformed("the namespaces have too many objects")
+    }
 }
 
 impl Contents {
@@ -163,7 +167,7 @@ impl Contents {
         }
         self.partial = found.partial;
         for text in &self.partial {
-            console.say(text);
+            console.say(crate::one_line(text));
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use portico_openstack::magnum::{ClusterTemplate, NewClusterTemplate};
 use portico_openstack::nova::KeyPair;
 use portico_openstack::rest::Service;
 use std::path::Path;
+use uuid::Uuid;
 
 /// How a public key begins, in the format of OpenSSH.
 const PUBLIC_KEYS: [&str; 3] = ["ssh-", "ecdsa-", "sk-"];
@@ -75,9 +76,10 @@ fn absent<'w, T>(
 fn public(path: &Path) -> Result<String, ClusterError> {
     let text = read_text(path)?;
     let key = text.trim();
-    match PUBLIC_KEYS.iter().any(|kind| key.starts_with(kind)) {
+    // a private key must not be sent, also not below the public one
+    let is_one_line = key.lines().count() == 1;
+    match is_one_line && PUBLIC_KEYS.iter().any(|kind| key.starts_with(kind)) {
         true => Ok(key.to_owned()),
-        // a private key must not be sent
         false => Err(ClusterError::Usage(format!(
             "{} is not a public key in the format of OpenSSH, such as ~/.ssh/id_ed25519.pub",
             path.display()
@@ -85,12 +87,15 @@ fn public(path: &Path) -> Result<String, ClusterError> {
     }
 }
 
-/// Returns the template with the values of the file, or why there is none.
+/// Returns the template with the values of the file, or why it cannot be made.
 pub fn template(
     name: &str,
     inventory: &Inventory,
     wanted: &Bootstrap,
 ) -> Result<NewClusterTemplate, &'static str> {
+    if Uuid::parse_str(name).is_ok() {
+        return Err("the file has its ID, which Magnum chooses for a new one");
+    }
     let image = wanted.image.as_deref().ok_or("the file names no image")?;
     let network = wanted.external_network.clone();
     let network = network.ok_or("the file names no external network")?;
@@ -138,9 +143,13 @@ mod tests {
         let path = directory.path().join("id");
         fs::write(&path, "ssh-ed25519 AAAA ada\n").unwrap();
         assert_eq!(public(&path).unwrap(), "ssh-ed25519 AAAA ada");
-        fs::write(&path, "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n").unwrap();
-        let refused = public(&path).unwrap_err().to_string();
-        assert!(refused.contains("not a public key"), "{refused}");
-        assert!(!refused.contains("AAAA"), "{refused}");
+        let private = "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n";
+        let both = format!("ssh-ed25519 AAAA ada\n{private}");
+        for text in [private, both.as_str()] {
+            fs::write(&path, text).unwrap();
+            let refused = public(&path).unwrap_err().to_string();
+            assert!(refused.contains("not a public key"), "{refused}");
+            assert!(!refused.contains("AAAA"), "{refused}");
+        }
     }
 }

@@ -279,6 +279,10 @@ fn a_template_is_made_with_the_values_of_the_file_and_of_the_image() {
     assert_eq!(made.https_proxy, text("http://proxy:3128"));
     assert_eq!(made.volume_driver, text("cinder"));
     assert_eq!(made.master_lb_enabled, Some(true));
+    // an ID that Magnum does not have is not the name of another one
+    let id = "4f1a6c2e-0d0b-4a57-9a42-6d1f5be2a001";
+    let reason = fix::template(id, &cloud, &wanted).unwrap_err();
+    assert!(reason.contains("ID"), "{reason}");
     // Magnum refuses an image without the property
     wanted.image = text("plain");
     let reason = fix::template("own", &cloud, &wanted).unwrap_err();

@@ -5,12 +5,14 @@ use std::future::Future;
 
 /// Maximum number of chunks of a list: an API server may name a next one for ever.
 const MAX_CHUNKS: usize = 20;
+/// Maximum number of objects of a list: an API server may send more in a chunk than it was asked for.
+const MAX_ITEMS: usize = 10_000;
 
 /// Returns all objects of a list. `chunk` reads the chunk at a position, which is empty for the first.
 ///
 /// # Errors
-/// Those of `chunk`; `Protocol` if a chunk is not a list, or the list has no end: a part of it, or nothing, would be
-/// taken for all of it.
+/// Those of `chunk`; `Protocol` if a chunk is not a list, or the list has no end or too many objects: a part of it, or
+/// nothing, would be taken for all of it.
 pub async fn all<F>(
     plural: &str,
     mut chunk: impl FnMut(String) -> F,
@@ -27,6 +29,9 @@ where
             // an empty list of Go
             Some(Value::Null) => {}
             _ => return Err(KubeError::Protocol("a list without items".to_owned())),
+        }
+        if items.len() > MAX_ITEMS {
+            break;
         }
         let next = list.pointer("/metadata/continue").and_then(Value::as_str);
         position = next.unwrap_or_default().to_owned();
@@ -67,6 +72,18 @@ mod tests {
             matches!(endless, Err(KubeError::Protocol(_))),
             "{endless:?}"
         );
+    }
+
+    #[tokio::test]
+    async fn a_chunk_with_more_objects_than_a_list_may_have_is_not_kept() {
+        let read = async |count: usize| {
+            let items = vec![json!({}); count];
+            all("services", |_| ready(Ok(json!({"items": items.clone()})))).await
+        };
+        assert_eq!(read(MAX_ITEMS).await.unwrap().len(), MAX_ITEMS);
+        let refused = read(MAX_ITEMS + 1).await;
+        let is_protocol = matches!(refused, Err(KubeError::Protocol(_)));
+        assert!(is_protocol, "it is not refused");
     }
 
     #[tokio::test]

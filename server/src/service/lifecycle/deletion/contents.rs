@@ -13,6 +13,7 @@ use portico_domain::panel::{ObjectRef, ResourceRef, lifecycle::DeletionOptions};
 use portico_lifecycle::inventory::Reclaim;
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
 /// Maximum number of objects that are deleted at once: the next request deletes the others.
@@ -20,6 +21,11 @@ const MAX_DELETIONS: usize = 500;
 /// How often it is looked whether the deleted objects are gone, and the pause before each look.
 const LOOKS: u32 = 6;
 const PAUSE: Duration = Duration::from_secs(2);
+/// Maximum time for the lists of what is deleted, in seconds.
+const READING_SECONDS: u64 = 15;
+/// How long objects are deleted and looked for: the gateway waits for a minute, and the audit entries of what was
+/// deleted are in the response.
+const MAX_DURATION: Duration = Duration::from_secs(25);
 
 /// The reclaim policy of each volume, by its ID in Cinder.
 pub type ReclaimPolicies = BTreeMap<String, Reclaim>;
@@ -122,13 +128,18 @@ fn policies(list: &Value) -> ReclaimPolicies {
 /// Returns the objects that the options delete first.
 ///
 /// # Errors
-/// If they cannot be read.
-pub async fn find<L: Lists>(api: &L, options: &DeletionOptions) -> Result<Found, L::Error> {
+/// If they cannot be read; `Timeout` if that takes too long, such as in thousands of namespaces.
+pub async fn find<L>(api: &L, options: &DeletionOptions) -> Result<Found, KubeError>
+where
+    L: Lists<Error = KubeError>,
+{
     let wanted = Wanted {
         services: options.services_first,
         claims: options.claims_first,
     };
-    let found = contents::find(api, wanted).await?;
+    let limit = Duration::from_secs(READING_SECONDS);
+    let found = timeout(limit, contents::find(api, wanted)).await;
+    let found = found.map_err(|_| KubeError::Timeout(READING_SECONDS))??;
     let services = found.services.iter();
     let services = services.filter_map(|service| inside(service, SERVICES));
     let claims = found.claims.iter();
@@ -162,6 +173,7 @@ pub async fn delete_first(
     caller: &Caller,
     options: &DeletionOptions,
 ) -> Result<(), String> {
+    let deadline = Instant::now() + MAX_DURATION;
     let found = find(api, options).await;
     let found = found.map_err(|error| error.sentence())?;
     if let Some(refusal) = contents::unaccepted(&found.partial, &options.accepted_partial) {
@@ -169,6 +181,9 @@ pub async fn delete_first(
     }
     let (mut left, partial) = (found.objects, found.partial);
     for one in left.iter().take(MAX_DELETIONS) {
+        if Instant::now() >= deadline {
+            break;
+        }
         let deleted = changes::delete(api, &one.object, &one.uid).await;
         let outcome = match &deleted {
             // it is gone already
@@ -186,7 +201,10 @@ pub async fn delete_first(
         if left.is_empty() {
             return Ok(());
         }
-        tokio::time::sleep(PAUSE).await;
+        if Instant::now() >= deadline {
+            break;
+        }
+        sleep(PAUSE).await;
         let found = find(api, options).await;
         let found = found.map_err(|error| error.sentence())?;
         if found.partial != partial {
@@ -207,7 +225,47 @@ pub async fn delete_first(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use portico_cluster_operations::contents::Visible;
     use serde_json::json;
+    use std::future::pending;
+
+    /// An API server that does not end its lists.
+    struct Stalled;
+
+    impl Lists for Stalled {
+        type Error = KubeError;
+
+        async fn objects(
+            &self,
+            _plural: &str,
+            _namespace: Option<&str>,
+        ) -> Result<Vec<Value>, KubeError> {
+            pending().await
+        }
+
+        async fn visible(&self) -> Result<Visible, KubeError> {
+            pending().await
+        }
+
+        fn is_refusal(_error: &KubeError) -> bool {
+            false
+        }
+
+        fn too_many() -> KubeError {
+            KubeError::Timeout(0)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn lists_that_do_not_end_are_not_waited_for() {
+        let options = DeletionOptions {
+            claims_first: true,
+            ..DeletionOptions::default()
+        };
+        let found = find(&Stalled, &options).await;
+        let is_timeout = matches!(found, Err(KubeError::Timeout(READING_SECONDS)));
+        assert!(is_timeout, "{found:?}");
+    }
 
     #[test]
     fn an_object_is_deleted_in_its_namespace_and_by_its_uid() {
