@@ -1,17 +1,23 @@
-//! The members of a log line in JSON. [`JsonLayer`] formats it.
+//! A log line in JSON.
 //!
-//! The formatter of `tracing-subscriber` can neither name the request without a span, which would
-//! be created for every request, nor rename a field that has the name of another member.
+//! The format of `tracing-subscriber` can neither name the request without a span, which would be
+//! created for every request, nor rename a field that has the name of another member. So the event's
+//! format is here, and all else is the library's: its layer, its fields of spans, and the serializer.
 use super::terminal::TerminalSafe;
 use crate::request_id;
 use jiff::Timestamp;
-use json_subscriber::{FieldWriter, JsonLayer};
 use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer as _};
+use serde_json::{Map, Serializer, Value};
 use std::fmt;
-use tracing::Subscriber;
 use tracing::field::{Field, Visit};
-use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::registry::LookupSpan;
+use tracing::{Event, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::fmt::format::{JsonFields, Writer};
+use tracing_subscriber::fmt::{
+    FmtContext, FormatEvent, FormattedFields, MakeWriter, layer as lines,
+};
+use tracing_subscriber::registry::{LookupSpan, SpanRef};
 
 const TIMESTAMP: &str = "timestamp";
 const LEVEL: &str = "level";
@@ -21,33 +27,88 @@ const SPAN: &str = "span";
 const REQUEST_ID: &str = "request_id";
 /// Ends the text of a value whose formatting fails.
 const FORMAT_FAILED: &str = " (formatting failed)";
+/// An access log entry fits.
+const LINE_CAPACITY: usize = 1024;
 
 /// Returns a layer that writes each event to `output` as a line with one JSON object.
-pub(super) fn layer<S, W>(output: W) -> JsonLayer<S, TerminalSafe<W>>
+pub(super) fn layer<S, W>(output: W) -> impl Layer<S> + Send + Sync
 where
     S: Subscriber + for<'span> LookupSpan<'span>,
-    W: for<'writer> MakeWriter<'writer> + 'static,
+    W: for<'writer> MakeWriter<'writer> + Send + Sync + 'static,
 {
-    let mut layer = JsonLayer::<S>::new(TerminalSafe(output));
-    layer
-        .with_level(LEVEL)
-        .with_target(TARGET)
-        .with_current_span(SPAN);
-    layer.add_multiple_dynamic_fields(|event, _context, line| {
-        let mut members = Members {
-            line,
-            names_request: false,
-        };
-        // not the layer's own timer, which makes two copies before it writes
-        members.write(TIMESTAMP, format_args!("{:.6}", now()));
-        event.record(&mut members);
-        if !members.names_request
-            && let Some(id) = request_id::current()
-        {
-            members.write(REQUEST_ID, format_args!("{id}"));
-        }
-    });
-    layer
+    lines()
+        .fmt_fields(JsonFields::new())
+        .event_format(JsonLine)
+        .with_writer(TerminalSafe(output))
+}
+
+/// The format of a line.
+struct JsonLine;
+
+impl<S> FormatEvent<S, JsonFields> for JsonLine
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, JsonFields>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut line = Vec::with_capacity(LINE_CAPACITY);
+        write_object(&mut line, context, event).map_err(|_| fmt::Error)?;
+        line.push(b'\n');
+        writer.write_str(std::str::from_utf8(&line).map_err(|_| fmt::Error)?)
+    }
+}
+
+fn write_object<S>(
+    line: &mut Vec<u8>,
+    context: &FmtContext<'_, S, JsonFields>,
+    event: &Event<'_>,
+) -> serde_json::Result<()>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
+    let metadata = event.metadata();
+    let mut serializer = Serializer::new(line);
+    let mut object = serializer.serialize_map(None)?;
+    object.serialize_entry(TIMESTAMP, &format_args!("{:.6}", now()))?;
+    object.serialize_entry(LEVEL, metadata.level().as_str())?;
+    object.serialize_entry(TARGET, metadata.target())?;
+    let mut members = Members {
+        object,
+        names_request: false,
+        result: Ok(()),
+    };
+    event.record(&mut members);
+    let Members {
+        mut object,
+        names_request,
+        result,
+    } = members;
+    result?;
+    if !names_request && let Some(id) = request_id::current() {
+        object.serialize_entry(REQUEST_ID, &format_args!("{id}"))?;
+    }
+    if let Some(span) = context.parent_span() {
+        object.serialize_entry(SPAN, &span_object(&span))?;
+    }
+    object.end()
+}
+
+/// Returns the name of a span and the fields that are recorded.
+fn span_object<'s, S>(span: &SpanRef<'s, S>) -> Map<String, Value>
+where
+    S: Subscriber + LookupSpan<'s>,
+{
+    let extensions = span.extensions();
+    let fields = extensions.get::<FormattedFields<JsonFields>>();
+    let mut object: Map<_, _> = fields
+        .and_then(|fields| serde_json::from_str(fields).ok())
+        .unwrap_or_default();
+    object.insert("name".to_owned(), span.name().into());
+    object
 }
 
 /// Returns the time of day, as the operating system has it.
@@ -59,52 +120,49 @@ fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Writes the fields of an event to its line as they are visited. The layer's own way is to collect
-/// them in a map first, with a copy of each name and value, which takes longer than the rest of the
-/// line.
-struct Members<'v, 'l> {
-    line: &'v mut FieldWriter<'l>,
+/// Writes the fields of an event as they are visited.
+struct Members<M: SerializeMap> {
+    object: M,
     /// Whether the event names its request itself. A field without a value does not: it is not
     /// visited.
     names_request: bool,
+    /// The first error, after which nothing more is written.
+    result: Result<(), M::Error>,
 }
 
-impl Members<'_, '_> {
-    fn write(&mut self, name: &str, value: impl Serialize) {
-        // a value that cannot be serialized is left out, and the line stays valid
-        let _ = self.line.write_field(name, value);
-    }
-
-    fn write_value(&mut self, field: &Field, value: impl Serialize) {
+impl<M: SerializeMap> Members<M> {
+    fn write(&mut self, field: &Field, value: &(impl Serialize + ?Sized)) {
         let name = member_name(field.name());
         self.names_request |= name == REQUEST_ID;
-        self.write(name, value);
+        if self.result.is_ok() {
+            self.result = self.object.serialize_entry(name, value);
+        }
     }
 }
 
-impl Visit for Members<'_, '_> {
+impl<M: SerializeMap> Visit for Members<M> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.write_value(field, value);
+        self.write(field, &value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.write_value(field, value);
+        self.write(field, &value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.write_value(field, value);
+        self.write(field, &value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.write_value(field, value);
+        self.write(field, &value);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.write_value(field, value);
+        self.write(field, value);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.write_value(field, format_args!("{}", DebugText(value)));
+        self.write(field, &format_args!("{}", DebugText(value)));
     }
 }
 
@@ -136,7 +194,7 @@ mod tests {
     use super::*;
     use crate::request_id::RequestId;
     use crate::telemetry::captured::Captured;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use tracing_subscriber::layer::SubscriberExt as _;
     use uuid::Uuid;
 
