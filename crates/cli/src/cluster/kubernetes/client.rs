@@ -118,13 +118,13 @@ impl Kubernetes {
         answer.into_body()
     }
 
-    /// Deletes an object, with what belongs to it, without waiting for its end.
+    /// Deletes an object, with what belongs to it, without waiting for its end; with `uid`, exactly that one: a
+    /// newer object with the same name stays.
     ///
     /// # Errors
     /// If the API server cannot be asked or refuses.
-    pub async fn delete(&self, path: &str) -> Result<(), ApiError> {
-        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
-                             "propagationPolicy": "Background"});
+    pub async fn delete(&self, path: &str, uid: Option<&str>) -> Result<(), ApiError> {
+        let options = delete_options(uid);
         let answer = self.send(Method::DELETE, path, &[], Some(&options)).await?;
         answer.into_body().map(drop)
     }
@@ -288,5 +288,28 @@ impl Authorized<'_> {
             body: bytes,
             certificate,
         })
+    }
+}
+
+fn delete_options(uid: Option<&str>) -> Value {
+    let mut options = json!({
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Background",
+    });
+    if let Some(uid) = uid {
+        options["preconditions"] = json!({"uid": uid});
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_with_a_uid_is_deleted_by_it() {
+        assert_eq!(delete_options(Some("u1"))["preconditions"]["uid"], "u1");
+        assert_eq!(delete_options(None).get("preconditions"), None);
     }
 }
