@@ -94,7 +94,7 @@ impl Lists for UserLists<'_> {
     }
 
     fn too_many() -> ApiError {
-        ApiError::Malformed("the namespaces have too many objects")
+        ApiError::TooMany
     }
 }
 
@@ -282,6 +282,7 @@ fn unlisted(error: &ApiError) -> ClusterError {
         ApiError::Forbidden(_) => {
             "\n  Name the namespaces in which you have rights with --namespace"
         }
+        ApiError::TooMany => "\n  Delete some of them with kubectl first",
         _ => "",
     };
     ClusterError::Blocked {

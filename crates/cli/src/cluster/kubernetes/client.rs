@@ -104,7 +104,7 @@ impl Kubernetes {
     /// Reads all objects of a list; `query` selects them.
     ///
     /// # Errors
-    /// If the API server cannot be asked or refuses; [`ApiError::Malformed`] if the list does not end.
+    /// If the API server cannot be asked or refuses; [`ApiError::TooMany`] if the list does not end.
     pub async fn list(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, ApiError> {
         self.authorized().await?.list(path, query).await
     }
@@ -246,7 +246,7 @@ impl Authorized<'_> {
                 return Ok(items);
             }
         }
-        Err(ApiError::Malformed("the list does not end"))
+        Err(ApiError::TooMany)
     }
 
     async fn send(
