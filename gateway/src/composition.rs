@@ -10,6 +10,7 @@ use portico_runtime::secret_file::read_token_file;
 use portico_store::Store;
 use secrecy::SecretString;
 use tokio::sync::{Mutex, Semaphore};
+use tokio_util::task::TaskTracker;
 
 use crate::{
     account::Account,
@@ -234,6 +235,7 @@ impl Parts {
         let reverse_proxy = Arc::new_cyclic(|me: &Weak<ReverseProxy>| ReverseProxy {
             me: me.clone(),
             forwarder: Arc::clone(&forwarder),
+            changes: TaskTracker::new(),
             panel,
             store: store.clone(),
             clock: clock.clone(),

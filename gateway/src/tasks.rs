@@ -51,6 +51,10 @@ pub(crate) async fn run(parts: Arc<Parts>, stop: CancellationToken) {
     if notified.await.is_err() {
         tracing::debug!("some WebSockets did not close in time");
     }
+    // what the panel changes is recorded, also for a client that has left; the deadline of the stop bounds it
+    let changes = &parts.handlers.reverse_proxy.changes;
+    changes.close();
+    changes.wait().await;
 }
 
 async fn every<F: Future<Output = ()>>(period: Duration, mut work: impl FnMut() -> F) {

@@ -3,6 +3,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -101,13 +102,23 @@ impl Lifecycle {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        drop(self.spawn_awaited(task));
+    }
+
+    /// Runs a task like [`Self::spawn`]; the handle has its output, or `None` if the hard stop has dropped
+    /// it. The task continues if the handle is dropped.
+    pub fn spawn_awaited<F>(&self, task: F) -> JoinHandle<Option<F::Output>>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
         let hard = self.hard.clone();
         self.tasks.spawn(async move {
             tokio::select! {
-                () = hard.cancelled() => {}
-                () = task => {}
+                () = hard.cancelled() => None,
+                output = task => Some(output),
             }
-        });
+        })
     }
 
     /// Runs a task without anything to complete: it is dropped as soon as the stop starts.
@@ -199,6 +210,27 @@ mod tests {
         lifecycle.stop();
         lifecycle.run_until_stopped().await.unwrap();
         assert!(finished.load(Ordering::SeqCst));
+    }
+
+    #[tokio::test]
+    async fn an_awaited_task_is_waited_for_without_its_handle() {
+        let lifecycle = Lifecycle::new(Duration::from_secs(10));
+        assert_eq!(lifecycle.spawn_awaited(async { 7 }).await.unwrap(), Some(7));
+        let finished = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&finished);
+        drop(lifecycle.spawn_awaited(async move {
+            tokio::task::yield_now().await;
+            flag.store(true, Ordering::SeqCst);
+        }));
+        lifecycle.stop();
+        lifecycle.drain().await;
+        assert!(finished.load(Ordering::SeqCst));
+
+        let stopped = Lifecycle::new(Duration::ZERO);
+        let hanging = stopped.spawn_awaited(std::future::pending::<()>());
+        stopped.stop();
+        stopped.drain().await;
+        assert_eq!(hanging.await.unwrap(), None);
     }
 
     #[tokio::test]

@@ -29,6 +29,18 @@ pub fn current() -> Option<RequestId> {
     CURRENT.try_with(|id| *id).ok()
 }
 
+/// Returns `work` for a task of its own that belongs to the request of this task: its log lines have the
+/// same ID. Without a request, `work` is unchanged.
+pub fn in_current_request<F: Future>(work: F) -> impl Future<Output = F::Output> {
+    let id = current();
+    async move {
+        match id {
+            Some(id) => CURRENT.scope(id, work).await,
+            None => work.await,
+        }
+    }
+}
+
 /// Makes log lines name their request: from now on spans are for debugging and for traces.
 pub(crate) fn lines_name_requests() {
     LOG_ADDS_REQUEST_ID.store(true, Ordering::Relaxed);
@@ -244,6 +256,24 @@ mod tests {
             .to_owned();
         let (seen, id) = response.into_body();
         (answered, seen, id)
+    }
+
+    #[tokio::test]
+    async fn work_in_a_task_of_its_own_has_the_id_of_its_request() {
+        let service = RequestIdLayer::new(Trust::NoPeer).layer(service_fn(
+            |request: Request<()>| async move {
+                let id = request.extensions().get::<RequestId>().copied();
+                let bare = tokio::spawn(async { current() }).await.unwrap();
+                let work = in_current_request(async { current() });
+                let carried = tokio::spawn(work).await.unwrap();
+                Ok::<_, std::convert::Infallible>(Response::new((id, bare, carried)))
+            },
+        ));
+        let response = service.oneshot(Request::new(())).await.unwrap();
+        let (id, bare, carried) = response.into_body();
+        assert!(id.is_some());
+        assert_eq!((carried, bare), (id, None));
+        assert_eq!(in_current_request(async { current() }).await, None);
     }
 
     #[tokio::test]

@@ -7,6 +7,7 @@ use portico_assertion::audit_report::{self, AuditReport, Candidate, ReportedOutc
 use portico_store::{NewAuditEvent, Outcome};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::{
     browser::Browser,
@@ -177,10 +178,8 @@ async fn the_largest_report_is_recorded_and_changes_no_answer() {
     assert_eq!(recorded.len(), audit_report::MAX_ENTRIES);
 }
 
-#[tokio::test]
-async fn finding_o5_a_client_that_leaves_hides_no_change() {
-    let stack = Stack::start(Wanted::default()).await;
-    let (browser, _) = stack.signed_in(&["k8s_admin"]).await;
+/// Sends a change on which the panel works until it may go on, and leaves.
+async fn leave_during_change(stack: &Stack, browser: &Browser) {
     let url = reporting(
         "",
         "/projects/p1/late-reports",
@@ -203,6 +202,29 @@ async fn finding_o5_a_client_that_leaves_hides_no_change() {
     drop(client);
     // the gateway has to see that the client has gone, which shows nowhere
     tokio::time::sleep(Duration::from_millis(300)).await;
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_the_change_of_a_client_that_has_left() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    let (gateway, stop) = (stack.gateway.clone(), CancellationToken::new());
+    let until = stop.clone();
+    let running = tokio::spawn(async move { gateway.run(until).await });
+    leave_during_change(&stack, &browser).await;
+    stop.cancel();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(!running.is_finished());
+    stack.panel.go_on.notify_one();
+    running.await.expect("stopped");
+    assert_eq!(stack.audited("panel.delete").await.len(), 1);
+}
+
+#[tokio::test]
+async fn finding_o5_a_client_that_leaves_hides_no_change() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    leave_during_change(&stack, &browser).await;
     stack.panel.go_on.notify_one();
     let mut recorded = Vec::new();
     for _ in 0..500 {

@@ -35,6 +35,9 @@ pub enum KubeError {
     /// The response violates the API's contract.
     #[error("unreadable answer: {0}")]
     Protocol(String),
+    /// A list has more objects than are read.
+    #[error("more objects than are read")]
+    TooMany,
     /// A file that the cluster's record names cannot be used.
     #[error("the cluster's record cannot be used: {0}")]
     Unconfigured(String),
@@ -86,6 +89,7 @@ impl KubeError {
             | Self::Conflict(_)
             | Self::Expired
             | Self::Invalid(_)
+            | Self::TooMany
             | Self::NoToken => false,
         }
     }
@@ -110,6 +114,11 @@ impl KubeError {
             ),
             Self::Unreachable(_) => "The API server cannot be reached.".to_owned(),
             Self::Protocol(_) => "The API server's answer could not be read.".to_owned(),
+            Self::TooMany => {
+                "The cluster has more objects of a kind than Portico reads at once. Delete some of them \
+                 with kubectl first."
+                    .to_owned()
+            }
             Self::Unconfigured(_) => {
                 "Portico's record of this cluster is incomplete; its administrators can see why \
                  in the log."

@@ -36,6 +36,7 @@ use leptos::config::LeptosOptions;
 use portico_assertion::{PrivateKey, Verifier};
 use portico_clock::Clock;
 use portico_openstack::keystone;
+use portico_runtime::lifecycle::Lifecycle;
 use std::{path::Path, sync::Arc};
 use tower_http::{
     CompressionLevel,
@@ -70,6 +71,8 @@ pub struct PanelParts {
     /// `None`: the operator has not named Magnum as a source of clusters.
     pub magnum: Option<MagnumAccess>,
     pub clock: Clock,
+    /// Waits for changes that are not completed when the process stops.
+    pub lifecycle: Lifecycle,
 }
 
 /// The reason why the panel cannot be started.
@@ -132,10 +135,15 @@ pub fn router(parts: PanelParts) -> Result<Router, PanelError> {
         .hash_files(hashes.is_some())
         .hash_file(hashes.unwrap_or_default().to_string_lossy().as_ref().into())
         .build();
-    Ok(assemble(services, gatekeeper, leptos))
+    Ok(assemble(services, gatekeeper, leptos, parts.lifecycle))
 }
 
-fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptions) -> Router {
+fn assemble(
+    services: Arc<Services>,
+    gatekeeper: Gatekeeper,
+    leptos: LeptosOptions,
+    lifecycle: Lifecycle,
+) -> Router {
     let public_url = Arc::new(services.public_url.clone());
     let state = PageState {
         leptos: leptos.clone(),
@@ -205,7 +213,7 @@ fn assemble(services: Arc<Services>, gatekeeper: Gatekeeper, leptos: LeptosOptio
         .layer(from_fn(csrf::require))
         .layer(from_fn(body_limit::require))
         .layer(from_fn(audit::report))
-        .layer(from_fn(completion::complete_changes));
+        .layer(from_fn_with_state(lifecycle, completion::complete_changes));
     let pages = headers::set_for_pages(admitted(pages, gatekeeper.clone()));
     headers::set(pages.merge(admitted(files(&leptos), gatekeeper)))
 }

@@ -105,7 +105,7 @@ impl From<KubeError> for ServiceError {
             KubeError::Refused(_) | KubeError::NoToken => UiErrorKind::NotPermitted,
             KubeError::NotFound(_) => UiErrorKind::NotFound,
             KubeError::Conflict(_) => UiErrorKind::Conflict,
-            KubeError::Invalid(_) => UiErrorKind::Invalid,
+            KubeError::Invalid(_) | KubeError::TooMany => UiErrorKind::Invalid,
             _ => UiErrorKind::Unavailable,
         };
         let next_step = match &error {
@@ -114,7 +114,8 @@ impl From<KubeError> for ServiceError {
             }
             KubeError::NoToken => Some("Choose another project, or ask for a role in this one."),
             KubeError::Conflict(_) => Some("Reload the page and look at what changed."),
-            KubeError::NotFound(_) | KubeError::Invalid(_) => None,
+            // the sentence of too many objects has its step
+            KubeError::NotFound(_) | KubeError::Invalid(_) | KubeError::TooMany => None,
             _ => Some("Try again in a moment; nothing was changed and you stay signed in."),
         };
         Self {
@@ -162,6 +163,7 @@ mod tests {
             KubeError::Timeout(10),
             KubeError::Unreachable(cause()),
             KubeError::Protocol(cause()),
+            KubeError::TooMany,
             KubeError::Unconfigured(cause()),
             KubeError::NoToken,
         ];

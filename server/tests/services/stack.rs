@@ -18,6 +18,7 @@ use portico_domain::{
     identity::{Named, Project},
 };
 use portico_openstack::{KeystoneConfig, keystone};
+use portico_runtime::lifecycle::Lifecycle;
 use portico_testkit::TestUser;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -42,7 +43,7 @@ use server::{
     session_budgets::SessionBudgets,
     shared_watch::SharedWatches,
 };
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 use url::Url;
 use uuid::Uuid;
 
@@ -358,6 +359,7 @@ impl Stack {
             enrolment: None,
             magnum: None,
             clock: Clock::system(),
+            lifecycle: Lifecycle::new(Duration::ZERO),
         })
         .unwrap();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

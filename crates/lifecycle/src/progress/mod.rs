@@ -92,6 +92,9 @@ struct Seen {
     status: Option<Status>,
     /// `None`: unknown.
     is_goal_met: Option<bool>,
+    /// Whether Magnum is changing a node group; see [`Progress::is_group_changing`].
+    #[serde(default)]
+    is_group_changing: bool,
     /// Steps whose node group failed.
     failed: Vec<StepName>,
     reason: Option<String>,
@@ -149,6 +152,7 @@ impl Progress {
             at: snapshot.at,
             status: snapshot.cluster.map(|cluster| cluster.status.clone()),
             is_goal_met,
+            is_group_changing: self.is_group_changing(snapshot),
             failed: steps::failed(snapshot),
             reason: snapshot.cluster.and_then(|cluster| cluster.reason.clone()),
             reasons: steps::reasons(snapshot),
@@ -243,6 +247,19 @@ impl Progress {
             Followed::Change { before, .. } | Followed::Deletion { before } => Some(&before.status),
         };
         cluster.status.is_in_progress() && before != Some(&cluster.status)
+    }
+
+    /// Returns whether the node group that a change is about is changing; of a change that is about none, whether
+    /// one is.
+    fn is_group_changing(&self, snapshot: &Snapshot<'_>) -> bool {
+        let Followed::Change { goal, .. } = &self.followed else {
+            return false;
+        };
+        let mut groups = snapshot.known_groups().iter();
+        match goal.group() {
+            Some(_) => goal.is_in_progress(snapshot.known_groups()),
+            None => groups.any(|group| group.status.is_in_progress()),
+        }
     }
 
     fn is_upgrade(&self) -> bool {

@@ -91,6 +91,13 @@ impl Progress {
                      down; the cluster may still appear. Do not send the request again without looking."
                 ));
             }
+            // the conductor changes the group, and the state of the cluster later; in a cluster that was changing
+            // before, the group may still be in that change
+            Followed::Change { before, .. }
+                if last.is_group_changing && !before.status.is_in_progress() =>
+            {
+                return None;
+            }
             Followed::Change {
                 operation, before, ..
             } => (*operation, before),

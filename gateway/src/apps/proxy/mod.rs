@@ -12,6 +12,7 @@ use std::sync::{Arc, Weak};
 use portico_clock::Clock;
 use portico_proxy::{forward::Forwarder, upstream::Upstream};
 use portico_store::Store;
+use tokio_util::task::TaskTracker;
 
 pub(crate) use namespace_candidates::NamespaceCandidateCache;
 
@@ -33,6 +34,8 @@ pub(crate) struct ReverseProxy {
     /// A reference to itself, for requests that are completed after their client has disconnected.
     pub me: Weak<ReverseProxy>,
     pub forwarder: Arc<Forwarder>,
+    /// Requests that may change something at the panel; a stop waits for them.
+    pub changes: TaskTracker,
     pub panel: Upstream,
     pub store: Store,
     pub clock: Clock,

@@ -13,6 +13,7 @@ use portico_proxy::{
     headers::Trust,
     stream::{connections::Connection, upgrade},
 };
+use portico_runtime::request_id;
 use portico_store::{Outcome, Session};
 use tracing::Instrument as _;
 
@@ -53,8 +54,8 @@ impl ReverseProxy {
         if !may_change {
             return work.await;
         }
-        #[allow(clippy::disallowed_methods, reason = "awaited")]
-        let task = tokio::spawn(work.in_current_span());
+        let work = request_id::in_current_request(work.in_current_span());
+        let task = self.changes.spawn(work);
         match task.await {
             Ok(result) => result,
             Err(error) if error.is_panic() => resume_unwind(error.into_panic()),

@@ -62,6 +62,7 @@ pub(super) async fn start(context: &Context<'_>) -> anyhow::Result<()> {
             .kube_auth_metrics_url
             .clone()
             .or_else(|| own_metrics(context)),
+        lifecycle: context.lifecycle.clone(),
     })?;
     // only the gateway connects to the panel, and the panel's logs should have the same request ID
     let router = router.layer(RequestIdLayer::new(Trust::Sender));

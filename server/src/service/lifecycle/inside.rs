@@ -72,6 +72,7 @@ fn read_error(error: KubeError) -> ReadError {
         | KubeError::Conflict(_)
         | KubeError::Expired
         | KubeError::Invalid(_)
+        | KubeError::TooMany
         | KubeError::Unconfigured(_)
         | KubeError::NoToken => ReadError::Refused(text),
     }

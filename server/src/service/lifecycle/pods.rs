@@ -136,10 +136,14 @@ async fn ensure_drained(api: &Api, chosen: &[ChosenNode]) -> Result<(), String> 
     let nodes = all(api, NODES, "").await?;
     let only = match chosen {
         // of one node, the pods of the others are not needed
-        [one] => find_node(&nodes, one).map(|node| format!("spec.nodeName={}", name_of(node))),
-        _ => None,
+        [one] => match find_node(&nodes, one) {
+            Some(node) => format!("spec.nodeName={}", name_of(node)),
+            // and none at all of one that does not exist
+            None => return all_drained(&nodes, &[], chosen),
+        },
+        _ => String::new(),
     };
-    let pods = all(api, PODS, only.as_deref().unwrap_or_default()).await?;
+    let pods = all(api, PODS, &only).await?;
     all_drained(&nodes, &pods, chosen)
 }
 

@@ -18,7 +18,8 @@ use crate::{
 use app::{error::UiError, ports::Lifecycle};
 use async_trait::async_trait;
 use outcomes::{
-    accepted, change, of_change, of_deletion, of_enrolment, outcome_of, outcome_of_change,
+    accepted, change, deletion_object, of_change, of_deletion, of_enrolment, outcome_of,
+    outcome_of_change,
 };
 use portico_domain::panel::lifecycle::{
     ApiServerConfiguration, CertificateView, ChangeOutcome, ClusterCertificates, ClusterFile,
@@ -132,10 +133,7 @@ impl Lifecycle for PanelService {
             Ok(DeletionOutcome::Unknown { .. }) => Outcome::Started,
             Err(error) => outcome_of(error),
         };
-        let object = match accepted {
-            "" => typed,
-            accepted => format!("{typed} ({accepted})"),
-        };
+        let object = deletion_object(&typed, accepted);
         audit::record(caller, "delete_cluster", cluster, &object, outcome);
         if matches!(answer, Ok(DeletionOutcome::Accepted(_))) {
             lifecycle::follow(services, caller, cluster, &Accepted::Deletion).await;

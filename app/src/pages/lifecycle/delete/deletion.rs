@@ -60,7 +60,12 @@ impl Deletion {
             }
             let _ = self.is_reading.try_set(false);
             match answer {
-                Ok(inventory) => {
+                Ok(mut inventory) => {
+                    if inventory.drop_stale_acceptance() {
+                        let clear =
+                            |options: &mut DeletionOptions| options.accepted_partial.clear();
+                        let _ = self.options.try_update(clear);
+                    }
                     let _ = self.inventory.try_set(Some(inventory));
                 }
                 Err(error) => {

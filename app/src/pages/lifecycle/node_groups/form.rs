@@ -5,7 +5,7 @@ use super::{
     state::{Groups, Stage},
 };
 use crate::{
-    pages::lifecycle::{create::size::size_in_words, focus::focus_table},
+    pages::lifecycle::{change::reason_input, create::size::size_in_words, focus::focus_table},
     ui::{Button, ButtonKind, Card, Icon, icons},
 };
 use leptos::prelude::*;
@@ -354,12 +354,12 @@ fn flavor(groups: Groups, context: &GroupContext) -> AnyView {
 }
 
 fn reason(groups: Groups) -> AnyView {
-    field(
-        groups,
-        Field::text("reason", "Reason").hint("Optional; it is written to the cluster's journal."),
-        |texts| &texts.reason,
-        |texts| &mut texts.reason,
-    )
+    let reason = Signal::derive(move || groups.texts.with(|texts| texts.reason.clone()));
+    // the review does not depend on it
+    let write = Callback::new(move |typed: String| {
+        groups.texts.update(|texts| texts.reason = typed);
+    });
+    reason_input("group-reason", reason, write)
 }
 
 fn confirmation(groups: Groups, draft: Kind) -> AnyView {

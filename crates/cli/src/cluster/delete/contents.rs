@@ -27,6 +27,7 @@ const MAX_NAMES: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Object {
     path: String,
+    uid: String,
     /// Such as `Service web/shop`.
     text: String,
 }
@@ -93,7 +94,7 @@ impl Lists for UserLists<'_> {
     }
 
     fn too_many() -> ApiError {
-        ApiError::Malformed("the namespaces have too many objects")
+        ApiError::TooMany
     }
 }
 
@@ -222,7 +223,7 @@ impl Contents {
         }
         console.say(format!("Deleted first: {}.", names(&left)));
         for object in &left {
-            match self.api.delete(&object.path).await {
+            match self.api.delete(&object.path, Some(&object.uid)).await {
                 Ok(()) => {}
                 Err(error) if error.is_not_found() => {}
                 Err(error) => return Err(refused(&object.text, &error)),
@@ -281,6 +282,7 @@ fn unlisted(error: &ApiError) -> ClusterError {
         ApiError::Forbidden(_) => {
             "\n  Name the namespaces in which you have rights with --namespace"
         }
+        ApiError::TooMany => "\n  Delete some of them with kubectl first",
         _ => "",
     };
     ClusterError::Blocked {
@@ -330,12 +332,13 @@ fn exit_of(error: &ApiError) -> u8 {
     }
 }
 
-/// Reads an object of a list; `None` without a name or a namespace.
+/// Reads an object of a list; `None` without a namespace, a name or a UID.
 fn object(found: &Value, plural: &str, kind: &str) -> Option<Object> {
     let text = |path: &str| found.pointer(path).and_then(Value::as_str);
     let (namespace, name) = (text("/metadata/namespace")?, text("/metadata/name")?);
     Some(Object {
         path: format!("/api/v1/namespaces/{namespace}/{plural}/{name}"),
+        uid: text("/metadata/uid")?.to_owned(),
         text: format!("{kind} {namespace}/{name}"),
     })
 }
@@ -382,13 +385,18 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_deleted_in_its_namespace() {
-        let web = json!({"metadata": {"namespace": "shop", "name": "web"}});
+    fn an_object_is_deleted_in_its_namespace_and_by_its_uid() {
+        let web = json!({"metadata": {"namespace": "shop", "name": "web", "uid": "u1"}});
         let found = object(&web, "services", "Service").unwrap();
         assert_eq!(found.path, "/api/v1/namespaces/shop/services/web");
         assert_eq!(found.text, "Service shop/web");
-        let nameless = json!({"metadata": {"name": "web"}});
-        assert_eq!(object(&nameless, "services", "Service"), None);
+        assert_eq!(found.uid, "u1");
+        for incomplete in [
+            json!({"metadata": {"name": "web", "uid": "u1"}}),
+            json!({"metadata": {"namespace": "shop", "name": "web"}}),
+        ] {
+            assert_eq!(object(&incomplete, "services", "Service"), None);
+        }
         let many: Vec<_> = (0..7).map(|_| found.clone()).collect();
         assert!(names(&many).ends_with(" and 2 more"));
     }

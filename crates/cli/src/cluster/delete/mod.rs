@@ -52,14 +52,17 @@ pub async fn delete(
         Ok(text(&doomed))
     })?;
     ensure_kept(&doomed, args)?;
-    if let Some(contents) = &mut doomed.contents {
+    let status = &doomed.cluster.status;
+    let is_running = status.is_deletion() && status.is_in_progress();
+    // of a deletion that is running, nothing is sent again
+    if let Some(contents) = doomed.contents.as_mut().filter(|_| !is_running) {
         contents.announce(console).await?;
     }
     if args.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(());
     }
-    if let Some(contents) = &mut doomed.contents {
+    if let Some(contents) = doomed.contents.as_mut().filter(|_| !is_running) {
         contents.accept(console)?;
     }
     let typed = typed_name(console, args, &name)?;
@@ -81,8 +84,7 @@ pub async fn delete(
             },
         });
     }
-    let status = &doomed.cluster.status;
-    if status.is_deletion() && status.is_in_progress() {
+    if is_running {
         console.say(format!("{name} is already being deleted."));
     } else {
         if let Some(contents) = &mut doomed.contents {

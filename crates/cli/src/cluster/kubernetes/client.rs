@@ -104,7 +104,7 @@ impl Kubernetes {
     /// Reads all objects of a list; `query` selects them.
     ///
     /// # Errors
-    /// If the API server cannot be asked or refuses; [`ApiError::Malformed`] if the list does not end.
+    /// If the API server cannot be asked or refuses; [`ApiError::TooMany`] if the list does not end.
     pub async fn list(&self, path: &str, query: &[(&str, &str)]) -> Result<Vec<Value>, ApiError> {
         self.authorized().await?.list(path, query).await
     }
@@ -118,13 +118,13 @@ impl Kubernetes {
         answer.into_body()
     }
 
-    /// Deletes an object, with what belongs to it, without waiting for its end.
+    /// Deletes an object, with what belongs to it, without waiting for its end; with `uid`, exactly that one: a
+    /// newer object with the same name stays.
     ///
     /// # Errors
     /// If the API server cannot be asked or refuses.
-    pub async fn delete(&self, path: &str) -> Result<(), ApiError> {
-        let options = json!({"apiVersion": "v1", "kind": "DeleteOptions",
-                             "propagationPolicy": "Background"});
+    pub async fn delete(&self, path: &str, uid: Option<&str>) -> Result<(), ApiError> {
+        let options = delete_options(uid);
         let answer = self.send(Method::DELETE, path, &[], Some(&options)).await?;
         answer.into_body().map(drop)
     }
@@ -246,7 +246,7 @@ impl Authorized<'_> {
                 return Ok(items);
             }
         }
-        Err(ApiError::Malformed("the list does not end"))
+        Err(ApiError::TooMany)
     }
 
     async fn send(
@@ -288,5 +288,28 @@ impl Authorized<'_> {
             body: bytes,
             certificate,
         })
+    }
+}
+
+fn delete_options(uid: Option<&str>) -> Value {
+    let mut options = json!({
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Background",
+    });
+    if let Some(uid) = uid {
+        options["preconditions"] = json!({"uid": uid});
+    }
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_with_a_uid_is_deleted_by_it() {
+        assert_eq!(delete_options(Some("u1"))["preconditions"]["uid"], "u1");
+        assert_eq!(delete_options(None).get("preconditions"), None);
     }
 }

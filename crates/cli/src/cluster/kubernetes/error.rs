@@ -24,6 +24,8 @@ pub enum ApiError {
     Refused { status: u16, message: String },
     #[error("the answer of the API server is not understood ({0})")]
     Malformed(&'static str),
+    #[error("the cluster has more objects of a kind than the command reads")]
+    TooMany,
 }
 
 impl ApiError {

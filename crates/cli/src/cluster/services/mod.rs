@@ -202,7 +202,8 @@ fn of_api(error: ApiError) -> ClusterError {
         | ApiError::Certificate(_)
         | ApiError::Client(_)
         | ApiError::Refused { .. }
-        | ApiError::Malformed(_) => exit_code::UNAVAILABLE,
+        | ApiError::Malformed(_)
+        | ApiError::TooMany => exit_code::UNAVAILABLE,
     };
     ClusterError::Blocked {
         exit,

@@ -114,7 +114,7 @@ async fn remove(
         let result = if is_requested {
             api.get(&path).await.map(drop)
         } else {
-            api.delete(&path).await
+            api.delete(&path, None).await
         };
         let cause = match result {
             Err(error) if error.is_not_found() => break,

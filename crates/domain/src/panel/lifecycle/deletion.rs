@@ -13,7 +13,8 @@ pub struct DeletionOptions {
     /// Delete PersistentVolumeClaims first, through Kubernetes: their data is lost.
     pub claims_first: bool,
     /// Also where they can be looked for in some namespaces only: the sentences of
-    /// [`DeletionInventory::partial`] that the user accepts. Others have to be accepted again.
+    /// [`DeletionInventory::partial`] that the user accepts, each with its kind first. Others have to be accepted
+    /// again.
     pub accepted_partial: Vec<String>,
 }
 
@@ -63,11 +64,20 @@ impl DeletionOptions {
         Some(*words)
     }
 
+    /// Returns that of the kinds that are deleted first and of which a sentence was accepted: a user who may list
+    /// Services in the whole cluster accepts PersistentVolumeClaims only.
     fn acceptable(&self) -> Option<(&'static str, &'static str)> {
+        let is_named = |kind: &str| {
+            let mut sentences = self.accepted_partial.iter();
+            sentences.any(|sentence| sentence.starts_with(kind))
+        };
+        let wanted = (
+            self.services_first && is_named("Services "),
+            self.claims_first && is_named("PersistentVolumeClaims "),
+        );
         let mut all = ACCEPTABLE.iter();
-        let wanted = (self.services_first, self.claims_first);
-        let found = all.find(|(services, claims, ..)| (*services, *claims) == wanted);
-        let (.., kinds, words) = found.filter(|_| !self.accepted_partial.is_empty())?;
+        let (.., kinds, words) =
+            all.find(|(services, claims, ..)| (*services, *claims) == wanted)?;
         Some((*kinds, *words))
     }
 }
@@ -100,6 +110,16 @@ pub struct DeletionInventory {
 }
 
 impl DeletionInventory {
+    /// Removes what was accepted before, if the options reach everything by now: a deletion must not be recorded
+    /// with an acceptance of nothing. Returns whether there was any.
+    pub fn drop_stale_acceptance(&mut self) -> bool {
+        let is_stale = self.partial.is_empty() && !self.options.accepted_partial.is_empty();
+        if is_stale {
+            self.options.accepted_partial.clear();
+        }
+        is_stale
+    }
+
     /// Returns whether the deletion may be sent with a typed name.
     pub fn can_be_sent(&self, typed: &str) -> bool {
         typed == self.cluster.name
@@ -199,9 +219,15 @@ pub struct LeftoverItem {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panel::lifecycle::ClusterAction;
 
     #[test]
     fn what_a_user_accepts_is_the_same_from_the_panel_and_from_the_command_line() {
+        let of = |kind: &str| format!("{kind} were looked for in dev.");
+        let both = vec![
+            of("Services of the type LoadBalancer"),
+            of("PersistentVolumeClaims"),
+        ];
         for (services_first, claims_first, kinds) in [
             (true, false, "services"),
             (false, true, "claims"),
@@ -210,7 +236,7 @@ mod tests {
             let options = DeletionOptions {
                 services_first,
                 claims_first,
-                accepted_partial: vec!["They were looked for in dev.".to_owned()],
+                accepted_partial: both.clone(),
             };
             assert_eq!(options.accepted_kinds(), Some(kinds));
             let words = options.accepted().unwrap();
@@ -223,12 +249,53 @@ mod tests {
             };
             assert_eq!(not_accepted.accepted(), None);
         }
+        // both kinds are deleted, and one can be listed in the whole cluster
+        let claims_left = DeletionOptions {
+            services_first: true,
+            claims_first: true,
+            accepted_partial: vec![of("PersistentVolumeClaims")],
+        };
+        assert_eq!(claims_left.accepted_kinds(), Some("claims"));
         // without anything that is deleted first, nothing is accepted
         let accepted_partial = DeletionOptions {
-            accepted_partial: vec!["They were looked for in dev.".to_owned()],
+            accepted_partial: both,
             ..DeletionOptions::default()
         };
         assert_eq!(accepted_partial.accepted(), None);
         assert_eq!(DeletionOptions::accepted_by_kinds("claims,services"), None);
+    }
+
+    #[test]
+    fn what_was_accepted_is_dropped_when_the_whole_cluster_can_be_read() {
+        let accepted = vec!["Services were looked for in dev.".to_owned()];
+        let mut inventory = DeletionInventory {
+            cluster: Named {
+                id: "c1".to_owned(),
+                name: "shop".to_owned(),
+            },
+            goes: Vec::new(),
+            depends: Vec::new(),
+            stays: Vec::new(),
+            options: DeletionOptions {
+                services_first: true,
+                claims_first: false,
+                accepted_partial: accepted.clone(),
+            },
+            options_refusal: None,
+            partial: accepted.clone(),
+            checks: Vec::new(),
+            gaps: Vec::new(),
+            deletion: ActionOffer {
+                action: ClusterAction::Delete,
+                refusal: None,
+            },
+            read_at: 0,
+        };
+        assert!(!inventory.drop_stale_acceptance());
+        assert_eq!(inventory.options.accepted_partial, accepted);
+        inventory.partial.clear();
+        assert!(inventory.drop_stale_acceptance());
+        assert_eq!(inventory.options.accepted(), None);
+        assert!(!inventory.drop_stale_acceptance());
     }
 }

@@ -71,6 +71,38 @@ fn a_request_without_effect_in_a_state_that_permits_it_names_the_conductor() {
 }
 
 #[test]
+fn a_group_that_is_changing_is_acted_on_before_the_cluster_is() {
+    let before = Poll::of("CREATE_COMPLETE", -10);
+    let mut progress = change(&before, Operation::Resize, size(5));
+    let mut begun = before.clone();
+    begun.groups[0].status = crate::status::Status::parse("UPDATE_IN_PROGRESS");
+    begun.seen_by(&mut progress, 31);
+    assert_eq!(report(&progress, 31).outcome, Outcome::Running);
+    // a health check has moved the time
+    begun.cluster().updated_at = Some(at(40));
+    begun.seen_by(&mut progress, 41);
+    assert_eq!(report(&progress, 41).outcome, Outcome::Running);
+    let mut done = Poll::of("UPDATE_COMPLETE", 60);
+    done.groups[0].node_count = 5;
+    done.seen_by(&mut progress, 61);
+    assert_eq!(report(&progress, 62).outcome, Outcome::Succeeded);
+    // a change that is about no group in Magnum's view, such as of its bounds
+    let mut bounds = change(&before, Operation::UpdateNodeGroup, Goal::Unseen);
+    let mut unmoved = begun.clone();
+    unmoved.cluster().updated_at = Some(at(-10));
+    unmoved.seen_by(&mut bounds, 31);
+    assert_eq!(report(&bounds, 31).outcome, Outcome::Running);
+    // control case: the group is not changing any more, and has not changed
+    let mut dropped = change(&before, Operation::Resize, size(5));
+    begun.seen_by(&mut dropped, 31);
+    before.seen_by(&mut dropped, 32);
+    assert!(matches!(
+        report(&dropped, 32).outcome,
+        Outcome::NotActedOn(_)
+    ));
+}
+
+#[test]
 fn a_check_of_the_health_is_not_an_effect() {
     let before = Poll::of("CREATE_COMPLETE", -10);
     let mut progress = change(&before, Operation::Resize, size(5));

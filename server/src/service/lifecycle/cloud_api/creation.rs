@@ -21,23 +21,27 @@ pub async fn store_creation(
     now: Timestamp,
 ) {
     let Some(store) = store else { return };
-    if let Err(error) = put(&store, viewer, cluster, &change.target, now).await {
-        tracing::warn!(
-            %error,
-            cluster_id = %cluster,
-            project_id = viewer.project_id(),
-            "it is not stored that a cluster was created through Portico"
-        );
-    }
+    let error = match put(&store, viewer, cluster, &change.target, now).await {
+        Ok(true) => return,
+        Ok(false) => "the lease of the attempt ended before".to_owned(),
+        Err(error) => error.to_string(),
+    };
+    tracing::warn!(
+        error,
+        cluster_id = %cluster,
+        project_id = viewer.project_id(),
+        "it is not stored that a cluster was created through Portico"
+    );
 }
 
+/// Returns false if the lease of the attempt ended before it was complete.
 async fn put(
     store: &Store,
     viewer: &Viewer,
     cluster: Uuid,
     name: &str,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<bool, StoreError> {
     let attempts = store.creation_attempts();
     let lease = AttemptLease {
         holder: Uuid::new_v4(),
@@ -53,14 +57,24 @@ async fn put(
         cluster_name: name.to_owned(),
         specification: "{}".to_owned(),
     };
-    if let BegunAttempt::Yours(_) = attempts.begin(&new, lease, now).await? {
-        let state = AttemptState::Complete(cluster);
-        attempts
-            .advance(&new.key, lease, state, Some(now), now)
-            .await?;
-        attempts.release(&new.key, lease.holder).await?;
+    let BegunAttempt::Yours(begun) = attempts.begin(&new, lease, now).await? else {
+        // another run stores it
+        return Ok(true);
+    };
+    let state = AttemptState::Complete(cluster);
+    let stored = attempts
+        .advance(&new.key, lease, state, Some(now), now)
+        .await;
+    match stored {
+        Ok(true) => attempts.release(&new.key, lease.holder).await?,
+        Ok(false) => {}
+        // an attempt of which nothing was sent would stay
+        Err(_) if begun.state == AttemptState::NotSent => {
+            attempts.forget(&new.key, lease.holder).await?;
+        }
+        Err(_) => {}
     }
-    Ok(())
+    stored
 }
 
 #[cfg(test)]
@@ -85,7 +99,8 @@ mod tests {
         store.migrate(Timestamp::UNIX_EPOCH).await.unwrap();
         let (clock, viewer) = (Clock::system(), viewer("ada", &["member"]));
         let (cluster, now) = (Uuid::from_u128(7), clock.now());
-        put(&store, &viewer, cluster, "shop", now).await.unwrap();
+        let stored = put(&store, &viewer, cluster, "shop", now).await;
+        assert!(stored.unwrap());
         let project = viewer.project_id();
         let attempts = store.creation_attempts();
         let stored = attempts.of_cluster(project, cluster, now).await.unwrap();

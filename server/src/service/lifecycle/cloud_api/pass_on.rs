@@ -116,13 +116,11 @@ pub async fn pass_on(
         begun.end(caller, outcome, text).await;
     }
     let cluster = cluster_of(&change, &answer);
-    if let (RequestOutcome::Accepted, Some(cluster), Subject::NewCluster) =
-        (outcome, cluster, &change.subject)
-    {
+    let is_creation = matches!(change.subject, Subject::NewCluster);
+    let created = cluster.filter(|_| is_creation && outcome == RequestOutcome::Accepted);
+    if let Some(cluster) = created {
         // the journal needs the UUID
         record(services, caller, entry(cluster), outcome, None).await;
-        let (store, now) = (access.attempts.store(), services.clock.now());
-        store_creation(store, &viewer, cluster, &change, now).await;
     }
     audit::record(
         caller,
@@ -131,6 +129,10 @@ pub async fn pass_on(
         &change.target,
         audited(outcome),
     );
+    if let Some(cluster) = created {
+        let (store, now) = (access.attempts.store(), services.clock.now());
+        store_creation(store, &viewer, cluster, &change, now).await;
+    }
     if let (RequestOutcome::Accepted, Some(cluster)) = (outcome, cluster)
         && let Some(accepted) = accepted(&change)
     {

@@ -23,6 +23,7 @@ use portico_lifecycle::{
     creation::{CreationError, create_once},
     idempotency::Attempt,
 };
+use portico_runtime::request_id;
 use portico_store::{
     AttemptKey, AttemptLease, AttemptState, BegunAttempt, CreationAttempt, NewCreationAttempt,
     Store, StoreError,
@@ -136,10 +137,10 @@ impl Creation {
             clippy::disallowed_methods,
             reason = "awaited; it continues when the request has ended"
         )]
-        let run = tokio::spawn(async move {
+        let run = tokio::spawn(request_id::in_current_request(async move {
             let _slots = slots;
             self.run().await
-        });
+        }));
         match tokio::time::timeout(patience, run).await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(failed)) => {

@@ -11,12 +11,9 @@ const MAX_ITEMS: usize = 10_000;
 /// Returns all objects of a list. `chunk` reads the chunk at a position, which is empty for the first.
 ///
 /// # Errors
-/// Those of `chunk`; `Protocol` if a chunk is not a list, or the list has no end or too many objects: a part of it, or
-/// nothing, would be taken for all of it.
-pub async fn all<F>(
-    plural: &str,
-    mut chunk: impl FnMut(String) -> F,
-) -> Result<Vec<Value>, KubeError>
+/// Those of `chunk`; `Protocol` if a chunk is not a list, and `TooMany` if the list has no end or too many objects: a
+/// part of it, or nothing, would be taken for all of it.
+pub async fn all<F>(mut chunk: impl FnMut(String) -> F) -> Result<Vec<Value>, KubeError>
 where
     F: Future<Output = Result<Value, KubeError>>,
 {
@@ -39,9 +36,7 @@ where
             return Ok(items);
         }
     }
-    Err(KubeError::Protocol(format!(
-        "the list of {plural} has no end"
-    )))
+    Err(KubeError::TooMany)
 }
 
 #[cfg(test)]
@@ -52,7 +47,7 @@ mod tests {
 
     /// Reads a list of so many objects, in chunks of one.
     async fn read(count: usize) -> Result<Vec<Value>, KubeError> {
-        all("services", |position| async move {
+        all(|position| async move {
             let number: usize = position.parse().unwrap_or_default();
             let next = Some(number + 1).filter(|next| *next < count);
             Ok(json!({
@@ -68,27 +63,24 @@ mod tests {
         assert_eq!(read(1).await.unwrap(), [json!(0)]);
         assert_eq!(read(3).await.unwrap(), [json!(0), json!(1), json!(2)]);
         let endless = read(usize::MAX).await;
-        assert!(
-            matches!(endless, Err(KubeError::Protocol(_))),
-            "{endless:?}"
-        );
+        assert!(matches!(endless, Err(KubeError::TooMany)), "{endless:?}");
     }
 
     #[tokio::test]
     async fn a_chunk_with_more_objects_than_a_list_may_have_is_not_kept() {
         let read = async |count: usize| {
             let items = vec![json!({}); count];
-            all("services", |_| ready(Ok(json!({"items": items.clone()})))).await
+            all(|_| ready(Ok(json!({"items": items.clone()})))).await
         };
         assert_eq!(read(MAX_ITEMS).await.unwrap().len(), MAX_ITEMS);
         let refused = read(MAX_ITEMS + 1).await;
-        let is_protocol = matches!(refused, Err(KubeError::Protocol(_)));
-        assert!(is_protocol, "it is not refused");
+        let is_refused = matches!(refused, Err(KubeError::TooMany));
+        assert!(is_refused, "it is not refused");
     }
 
     #[tokio::test]
     async fn an_answer_that_is_not_a_list_is_not_an_empty_one() {
-        let read = async |answer: Value| all("services", |_| ready(Ok(answer.clone()))).await;
+        let read = async |answer: Value| all(|_| ready(Ok(answer.clone()))).await;
         for other in [
             json!({"kind": "Status"}),
             json!({"items": "none"}),

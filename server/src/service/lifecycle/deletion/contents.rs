@@ -225,6 +225,7 @@ pub async fn delete_first(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kube::Forbidden;
     use portico_cluster_operations::contents::Visible;
     use serde_json::json;
     use std::future::pending;
@@ -265,6 +266,55 @@ mod tests {
         let found = find(&Stalled, &options).await;
         let is_timeout = matches!(found, Err(KubeError::Timeout(READING_SECONDS)));
         assert!(is_timeout, "{found:?}");
+    }
+
+    /// An API server of which the user may read one namespace.
+    struct OneNamespace;
+
+    impl Lists for OneNamespace {
+        type Error = KubeError;
+
+        async fn objects(
+            &self,
+            _plural: &str,
+            namespace: Option<&str>,
+        ) -> Result<Vec<Value>, KubeError> {
+            let refusal = || KubeError::Refused(Forbidden::from("not permitted".to_owned()));
+            namespace.map(|_| Vec::new()).ok_or_else(refusal)
+        }
+
+        async fn visible(&self) -> Result<Visible, KubeError> {
+            Ok(Visible {
+                names: vec!["dev".to_owned()],
+                is_complete: false,
+            })
+        }
+
+        fn is_refusal(error: &KubeError) -> bool {
+            matches!(error, KubeError::Refused(_))
+        }
+
+        fn too_many() -> KubeError {
+            KubeError::Timeout(0)
+        }
+    }
+
+    #[tokio::test]
+    async fn the_sentences_that_are_accepted_name_their_kind() {
+        for (services_first, claims_first, kinds) in [
+            (true, false, "services"),
+            (false, true, "claims"),
+            (true, true, "services,claims"),
+        ] {
+            let mut options = DeletionOptions {
+                services_first,
+                claims_first,
+                accepted_partial: Vec::new(),
+            };
+            let found = find(&OneNamespace, &options).await.unwrap();
+            options.accepted_partial = found.partial;
+            assert_eq!(options.accepted_kinds(), Some(kinds));
+        }
     }
 
     #[test]

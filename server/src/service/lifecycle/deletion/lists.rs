@@ -18,7 +18,7 @@ impl Lists for Api {
         namespace: Option<&str>,
     ) -> Result<Vec<Value>, KubeError> {
         let path = path::collection(&ResourceRef::core(plural), namespace)?;
-        super::chunks::all(plural, |position| {
+        super::chunks::all(|position| {
             let query = [("limit", MAX_OBJECTS), ("continue", position.as_str())];
             let chunk = path::with_query(&path, &query);
             async move { self.get(&chunk).await.map(reduced) }
@@ -40,7 +40,7 @@ impl Lists for Api {
     }
 
     fn too_many() -> KubeError {
-        KubeError::Protocol("the namespaces have too many objects".to_owned())
+        KubeError::TooMany
     }
 }
 

@@ -99,6 +99,14 @@ pub(super) fn of_deletion(outcome: &DeletionOutcome) -> (RequestOutcome, Option<
     }
 }
 
+/// Returns what the audit log has of a deletion. What the user accepted is first: a long text is cut at its end.
+pub(super) fn deletion_object(typed: &str, accepted: &str) -> String {
+    match accepted {
+        "" => typed.to_owned(),
+        accepted => format!("({accepted}) {typed}"),
+    }
+}
+
 /// Returns what the journal has of an enrolment; `None` if it is too early, as the page tries again.
 pub(super) fn of_enrolment(outcome: &EnrolmentOutcome) -> Option<(RequestOutcome, Option<String>)> {
     match outcome {
@@ -146,6 +154,14 @@ mod tests {
         let (outcome, text) = of_drain(&begun);
         assert!(outcome.may_have_effect());
         assert_eq!(text.as_deref(), Some("It does not answer."));
+    }
+
+    #[test]
+    fn the_audit_log_has_what_was_accepted_also_with_a_long_name() {
+        let accepted = "accepted: Services of other namespaces may be left";
+        let object = deletion_object(&"shop".repeat(100), accepted);
+        assert!(object.starts_with(&format!("({accepted}) shop")));
+        assert_eq!(deletion_object("shop", ""), "shop");
     }
 
     #[test]
