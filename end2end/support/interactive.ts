@@ -16,7 +16,7 @@ export async function interactive(page: Page): Promise<number> {
     }
     await expect(help).toBeVisible({ timeout: 500 });
   })
-    .toPass()
+    .toPass({ timeout: 60_000 })
     .catch((error: unknown) => {
       // a page that is never taken over has failed before; its console has the reason
       throw new Error([String(error), "Console:", ...takeComplaints(page.context())].join("\n"));
