@@ -49,7 +49,7 @@ test("a filter that is typed before scripts start applies", async ({ page }) => 
   await expect(page.getByLabel("Kind or group")).toHaveValue("configmap");
 });
 
-test("a page whose scripts cannot start says so, and offers to load it again", async ({ page }) => {
+test("a page whose scripts fail shows a notice with a link that loads it again", async ({ page }) => {
   await signIn(page, "vera", path.clusterPage());
   await page.route(modules, (route) => route.abort());
   await page.goto(path.clusterPage(), { waitUntil: "domcontentloaded" });
