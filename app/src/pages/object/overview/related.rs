@@ -246,7 +246,8 @@ fn gaps(gaps: &[Refusal]) -> AnyView {
                 <Icon icon=icons::CHEVRON_RIGHT />
                 "Some related objects may be missing"
             </summary>
-            <ul class="text-muted">{rows}</ul>
+            // the links among muted words are underlined
+            <ul class="notes text-muted">{rows}</ul>
         </details>
     }
     .into_any()
