@@ -4,23 +4,23 @@ use std::future::Future;
 
 /// Returns content for a `Suspense`, as `Suspend::new` does. On the server it is made once.
 ///
-/// The server's `Suspense` polls its content up to twice to look for data that is read synchronously, and
-/// drops what it gets. When the data of a page had arrived by then, the page was made several times, and the
-/// resources inside it took the numbers of more than one page. The browser makes it once: it did not find the
-/// data under its own numbers, and hydration ended with a panic. No page reads data synchronously, so that
-/// the first poll needs no content.
+/// The server's `Suspense` polls its content up to three times before it renders it, to look for data that
+/// is read synchronously, and drops what it gets. When the data of a page had arrived by then, its content
+/// was made several times, and the resources inside it took more numbers than they do in the browser, which
+/// makes it once: it did not find their data, and hydration ended with a panic. No page reads data
+/// synchronously, so that such a poll needs no content.
 #[cfg(feature = "ssr")]
 pub fn suspended<V: 'static>(content: impl Future<Output = V> + Send + 'static) -> Suspend<V> {
     use std::task::Poll;
 
     Suspend::new(async move {
-        let mut is_polled = false;
-        std::future::poll_fn(move |context| {
-            if std::mem::replace(&mut is_polled, true) {
-                return Poll::Ready(());
+        std::future::poll_fn(|context| {
+            // the waker of a look (`now_or_never`) wakes nothing, and has no data
+            if context.waker().data().is_null() {
+                Poll::Pending
+            } else {
+                Poll::Ready(())
             }
-            context.waker().wake_by_ref();
-            Poll::Pending
         })
         .await;
         content.await
