@@ -37,10 +37,21 @@ pub use routes::{RouteEntry, route_table};
 #[cfg(feature = "ssr")]
 pub use shell::shell;
 
+/// Sent to the window when the page is hydrated: `shell.js` gives fields what the user typed before.
+#[cfg(feature = "hydrate")]
+const HYDRATED: &str = "portico:hydrated";
+
 /// Hydrates the server's page in the browser.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    leptos::mount::hydrate_lazy(App);
+    wasm_bindgen_futures::spawn_local(async {
+        // what `hydrate_lazy` does, which does not report its end
+        let body = leptos::tachys::dom::body();
+        leptos::mount::hydrate_from_async(body, App).await.forget();
+        if let Ok(event) = web_sys::Event::new(HYDRATED) {
+            let _ = leptos::prelude::window().dispatch_event(&event);
+        }
+    });
 }

@@ -8,10 +8,17 @@ use leptos::{
 };
 use leptos_meta::{HashedStylesheet, MetaTags};
 
-/// Runs before the first paint: sets the chosen appearance, so that nothing flashes. The gateway
-/// reads the same cookie for its own pages, and passes none of Portico's on to the panel.
-const APPLY_THEME: &str = "try{var t=/(?:^|; )portico-theme=(light|dark)(?:;|$)/.exec(document.cookie);\
-    if(t)document.documentElement.setAttribute('data-theme',t[1])}catch(e){}";
+/// Runs before the first paint, in each page; short, because each page sends it:
+///
+/// - Sets the chosen appearance, so that nothing flashes. The gateway reads the same cookie for its own
+///   pages, and passes none of Portico's on to the panel.
+/// - Keeps what is typed or chosen before the page is hydrated. Hydration sets fields to what the server
+///   knew; afterwards they get the user's values again, by an event that their signals hear. A browser
+///   that restores or completes the text of a field sends no event; such fields are found when the
+///   document is complete. Of radio buttons, only the one that was chosen sends an event.
+/// - Shows a notice if the page fails before it is hydrated, or is not within 30 s. It is beside the body,
+///   in which hydration expects what the server has rendered.
+const BEFORE_HYDRATION: &str = include_str!("shell.js");
 
 /// Renders the whole document. Its inline scripts carry the response's nonce.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
@@ -26,7 +33,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="csrf-token" content=csrf_token />
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg" />
                 <HashedStylesheet options=options.clone() />
-                <script nonce=use_nonce()>{APPLY_THEME}</script>
+                <script nonce=use_nonce()>{BEFORE_HYDRATION}</script>
                 <AutoReload options=options.clone() />
                 <HydrationScripts options />
                 <MetaTags />

@@ -1,4 +1,5 @@
 import { expect, type Page } from "@playwright/test";
+import { takeComplaints } from "./browser";
 
 /**
  * Waits until scripts have taken the page over: a dialog that only they can open has opened, and is closed again. Returns the
@@ -14,7 +15,12 @@ export async function interactive(page: Page): Promise<number> {
       await page.getByRole("button", { name: "Keyboard shortcuts" }).click({ timeout: 2_000 });
     }
     await expect(help).toBeVisible({ timeout: 500 });
-  }).toPass();
+  })
+    .toPass({ timeout: 60_000 })
+    .catch((error: unknown) => {
+      // a page that is never taken over has failed before; its console has the reason
+      throw new Error([String(error), "Console:", ...takeComplaints(page.context())].join("\n"));
+    });
   await page.keyboard.press("Escape");
   await expect(help).toBeHidden();
   return clicked;

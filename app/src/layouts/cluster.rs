@@ -5,7 +5,7 @@ use crate::{
     kind_names::is_namespaced,
     pages::{lazy, use_cluster_id},
     routes,
-    ui::{Icon, icons, kind_icon},
+    ui::{Icon, icons, kind_icon, suspended},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
@@ -241,7 +241,7 @@ fn CustomResources(cluster: Uuid) -> impl IntoView {
             </noscript>
             <Show when=move || open.get()>
                 <Suspense fallback=|| view! { <p class="nav-note">"Loading…"</p> }>
-                    {move || Suspend::new(lazy::custom_resources(cluster))}
+                    {move || suspended(lazy::custom_resources(cluster))}
                 </Suspense>
             </Show>
         </details>

@@ -4,7 +4,7 @@ use crate::{
     context::use_session,
     pages::{Reauthenticate, lazy},
     routes,
-    ui::{Button, Dialog},
+    ui::{Button, Dialog, suspended},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
@@ -67,7 +67,7 @@ pub fn ReauthDialog() -> impl IntoView {
                     } else {
                         view! {
                             <Suspense fallback=loading>
-                                {move || Suspend::new(lazy::reauthenticate(form))}
+                                {move || suspended(lazy::reauthenticate(form))}
                             </Suspense>
                         }
                         .into_any()

@@ -9,7 +9,7 @@ use crate::{
     pages::use_parameter,
     ui::{
         Banner, Card, CodeBlock, Icon, Severity, SkeletonTable, StateMessage, Status, TableRegion,
-        Tone, icons,
+        Tone, icons, suspended,
     },
 };
 use leptos::prelude::*;
@@ -57,7 +57,7 @@ pub fn App() -> impl IntoView {
                 </div>
             })}
             <Suspense fallback=|| view! { <SkeletonTable /> }>
-                {move || Suspend::new(async move {
+                {move || suspended(async move {
                     match data.await {
                         Ok(AppView::Registry(view)) => registry(view),
                         Ok(AppView::Alerts(view)) => alerts(view),

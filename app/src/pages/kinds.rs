@@ -6,7 +6,7 @@ use crate::{
     format,
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
-    ui::{Icon, SkeletonTable, StateMessage, TableRegion, icons, kind_icon},
+    ui::{Icon, SkeletonTable, StateMessage, TableRegion, icons, kind_icon, suspended},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -46,7 +46,7 @@ fn KindsOf(cluster: Uuid) -> impl IntoView {
         <Suspense fallback=|| view! { <SkeletonTable /> }>
             {move || {
                 let base = base.clone();
-                Suspend::new(async move {
+                suspended(async move {
                     match data.await {
                         Ok(kinds) => view! { <KindTable kinds cluster wanted base /> }.into_any(),
                         Err(error) => view! {

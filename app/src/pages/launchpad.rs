@@ -7,7 +7,10 @@ use crate::{
     format,
     hooks::keep_fresh,
     routes,
-    ui::{Badge, Banner, Icon, SkeletonCards, SkeletonLines, StateMessage, Status, Tone, icons},
+    ui::{
+        Badge, Banner, Icon, SkeletonCards, SkeletonLines, StateMessage, Status, Tone, icons,
+        suspended,
+    },
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -58,7 +61,7 @@ pub fn Launchpad() -> impl IntoView {
                 </div>
             })}
             <Suspense fallback=loading>
-                {move || Suspend::new(async move {
+                {move || suspended(async move {
                     match data.await {
                         Ok(data) => full(data, &session.project.get_untracked()),
                         Err(error) => view! {

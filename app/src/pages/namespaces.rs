@@ -5,7 +5,7 @@ use crate::{
     error::UiError,
     pages::{list::ListOf, not_found::Nowhere, use_cluster_id},
     routes::{self, ListState},
-    ui::{Icon, SkeletonTable, StateMessage, TableRegion, icons, kind_icon},
+    ui::{Icon, SkeletonTable, StateMessage, TableRegion, icons, kind_icon, suspended},
 };
 use leptos::{prelude::*, task::spawn_local};
 use leptos_router::hooks::use_navigate;
@@ -33,7 +33,7 @@ fn OfCluster(cluster: Uuid) -> impl IntoView {
     let retry = Callback::new(move |()| data.refetch());
     let project = StoredValue::new(session.project.get_untracked());
     let body = move || {
-        Suspend::new(async move {
+        suspended(async move {
             let project = project.get_value();
             match data.await {
                 Ok(visible) if visible.all_known => {

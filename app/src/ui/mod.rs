@@ -14,6 +14,7 @@ mod severity;
 mod skeleton;
 mod state;
 mod status;
+mod suspended;
 mod table;
 mod tabs;
 
@@ -32,5 +33,6 @@ pub use severity::Severity;
 pub use skeleton::{SkeletonCards, SkeletonLines, SkeletonPage, SkeletonTable};
 pub use state::StateMessage;
 pub use status::{Badge, Status, Tone};
+pub use suspended::suspended;
 pub use table::TableRegion;
 pub use tabs::{LinkTab, LocalTabs};

@@ -14,7 +14,7 @@ use crate::{
     hooks::keep_fresh,
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
-    ui::{Banner, SkeletonTable, Tone, icons},
+    ui::{Banner, SkeletonTable, Tone, icons, suspended},
 };
 use bindings::Bindings;
 use grant::GrantCard;
@@ -68,7 +68,7 @@ fn AccessOf(cluster: Uuid) -> impl IntoView {
                   users; these bindings decide what each user may do."
         />
         <Suspense fallback=|| view! { <SkeletonTable /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(view) => {
                         let refused = view.bindings_refused.clone();

@@ -6,7 +6,7 @@ use crate::{
     components::{InlineError, who_can_link},
     context::use_session,
     routes,
-    ui::{Card, Choice, Field, Icon, SelectField, SkeletonTable, icons},
+    ui::{Card, Choice, Field, Icon, SelectField, SkeletonTable, icons, suspended},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -107,7 +107,7 @@ pub fn WhatCan(cluster: Uuid) -> impl IntoView {
                     <button type="submit" class="btn btn-primary">"Show"</button>
                 </form>
                 <Suspense fallback=|| view! { <SkeletonTable rows=3 /> }>
-                    {move || Suspend::new(async move {
+                    {move || suspended(async move {
                         match answer.await {
                             None => help(),
                             Some(Ok(view)) => found(view, cluster),

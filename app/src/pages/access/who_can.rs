@@ -6,7 +6,7 @@ use crate::{
     components::{InlineError, who_can_link},
     context::use_session,
     format, routes,
-    ui::{Card, Field, Icon, SkeletonTable, TableRegion, icons},
+    ui::{Card, Field, Icon, SkeletonTable, TableRegion, icons, suspended},
 };
 use leptos::prelude::*;
 use leptos_router::hooks::{use_navigate, use_query_map};
@@ -97,7 +97,7 @@ pub fn WhoCan(cluster: Uuid) -> impl IntoView {
                     <button type="submit" class="btn btn-primary">"Ask"</button>
                 </form>
                 <Suspense fallback=|| view! { <SkeletonTable rows=3 /> }>
-                    {move || Suspend::new(async move {
+                    {move || suspended(async move {
                         match answer.await {
                             None => view! {
                                 <p class="text-muted">

@@ -5,7 +5,7 @@ use crate::{
     context::use_session,
     format,
     hooks::keep_fresh,
-    ui::{Banner, Card, SkeletonLines, StateMessage, Status, TableRegion, Tone, icons},
+    ui::{Banner, Card, SkeletonLines, StateMessage, Status, TableRegion, Tone, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{Figures, FiguresView, KeystoneFigures, Quantile, ReviewFigures};
@@ -35,7 +35,7 @@ pub fn FiguresCard(cluster: Uuid) -> impl IntoView {
             })}
             // loaded separately: nothing else on the page waits for it
             <Suspense fallback=|| view! { <SkeletonLines /> }>
-                {move || Suspend::new(async move {
+                {move || suspended(async move {
                     match data.await {
                         Ok(view) => shown(view),
                         Err(error) => view! { <InlineError error /> }.into_any(),

@@ -15,7 +15,7 @@ use crate::{
     context::use_session,
     pages::{not_found::Nowhere, use_cluster_id},
     routes,
-    ui::{Badge, SkeletonPage, Tone, icons},
+    ui::{Badge, SkeletonPage, Tone, icons, suspended},
 };
 use figures::FiguresCard;
 use leptos::prelude::*;
@@ -45,7 +45,7 @@ fn AuthenticationOf(cluster: Uuid) -> impl IntoView {
     view! {
         <FormOutcome />
         <Suspense fallback=|| view! { <SkeletonPage /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(page) => full(cluster, page),
                     Err(error) => view! {

@@ -6,7 +6,7 @@ use crate::{
     format,
     hooks::{refresh_quietly, use_poll},
     routes,
-    ui::{Badge, Card, CopyButton, Icon, SkeletonLines, TableRegion, Tone, icons},
+    ui::{Badge, Card, CopyButton, Icon, SkeletonLines, TableRegion, Tone, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{ProgramFile, ProgramsView, System};
@@ -33,7 +33,7 @@ pub fn ProgramsCard() -> impl IntoView {
         <div id="programs">
             <Card title="The portico program">
                 <Suspense fallback=|| view! { <SkeletonLines /> }>
-                    {move || Suspend::new(async move {
+                    {move || suspended(async move {
                         match data.await {
                             Ok(view) => shown(&view, &session.project.get_untracked()),
                             Err(error) => view! { <InlineError error /> }.into_any(),

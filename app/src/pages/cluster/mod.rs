@@ -13,7 +13,7 @@ use crate::{
     routes,
     ui::{
         Badge, Banner, Card, DescriptionList, Icon, Meter, SkeletonPage, StateMessage, Status,
-        TableRegion, Tone, icons,
+        TableRegion, Tone, icons, suspended,
     },
 };
 use leptos::prelude::*;
@@ -74,7 +74,7 @@ fn Overview(cluster: Uuid) -> impl IntoView {
             </div>
         })}
         <Suspense fallback=|| view! { <SkeletonPage /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(data) => full(data, usage, &session.project.get_untracked()),
                     Err(error) => view! {

@@ -5,7 +5,7 @@ use crate::{
     components::{ErrorState, PageHead},
     context::use_session,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{Banner, Card, CodeBlock, SkeletonLines, Tone},
+    ui::{Banner, Card, CodeBlock, SkeletonLines, Tone, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{ApiServerConfiguration, ConfigurationBlock};
@@ -35,7 +35,7 @@ pub fn Configuration(cluster: Uuid) -> impl IntoView {
                   Portico for the users of tokens. No secret is in them."
         />
         <Suspense fallback=|| view! { <SkeletonLines lines=8 /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(configuration) => content(configuration),
                     Err(error) => view! {

@@ -12,7 +12,7 @@ use crate::{
     routes::managed_clusters::{self, ManagedClustersPage},
     ui::{
         Badge, Banner, Button, ButtonKind, Card, Icon, SkeletonTable, StateMessage, Status, Tone,
-        icons,
+        icons, suspended,
     },
 };
 use filter::use_filter;
@@ -63,7 +63,7 @@ pub fn Journal(cluster: Uuid) -> impl IntoView {
         />
         {filter.bar(is_paused)}
         <Transition fallback=|| view! { <SkeletonTable /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(journal) => {
                         let filter = filter.value.get_untracked();

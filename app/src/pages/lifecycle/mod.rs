@@ -16,6 +16,7 @@ mod nodes;
 mod ownership;
 mod pods;
 mod protection;
+mod read_failure;
 mod settle;
 mod templates;
 mod upgrade;

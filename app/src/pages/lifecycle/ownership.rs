@@ -7,7 +7,7 @@ use crate::{
     components::{Age, ErrorState, NeedsScripts, PageHead},
     context::use_session,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{Banner, Card, DescriptionList, SkeletonLines, Status, Tone, Why, icons},
+    ui::{Banner, Card, DescriptionList, SkeletonLines, Status, Tone, Why, icons, suspended},
 };
 use leptos::{children::ViewFn, prelude::*};
 use portico_domain::panel::lifecycle::{OwnerStanding, Ownership};
@@ -47,7 +47,7 @@ pub fn OwnershipPage(cluster: Uuid) -> impl IntoView {
             })}
         </div>
         <Suspense fallback=|| view! { <SkeletonLines lines=8 /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(page) => content(cluster, page, is_done, reload),
                     Err(error) => view! {

@@ -11,7 +11,7 @@ use crate::{
     context::use_session,
     error::UiError,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{Banner, Card, DescriptionList, Icon, SkeletonLines, Tone, Why, icons},
+    ui::{Banner, Card, DescriptionList, Icon, SkeletonLines, Tone, Why, icons, suspended},
 };
 use leptos::{children::ViewFn, prelude::*};
 use leptos_router::{NavigateOptions, hooks::use_navigate};
@@ -42,7 +42,7 @@ pub fn Settle(cluster: Uuid) -> impl IntoView {
                   can be changed."
         />
         <Suspense fallback=|| view! { <SkeletonLines lines=6 /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(settlement) => content(cluster, settlement),
                     Err(error) => view! {

@@ -7,7 +7,7 @@ use crate::{
     components::not_permitted,
     hooks::{LiveList, Timer},
     pages::lazy,
-    ui::{Banner, Icon, SkeletonLines, Tone, icons},
+    ui::{Banner, Icon, SkeletonLines, Tone, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{ListQuery, ListScope, ResourceRef};
@@ -72,7 +72,7 @@ pub fn ListedLogs(page: ListPage, list: LiveList, rights: Rights) -> impl IntoVi
             return view! { <div class="card">{refused}</div> }.into_any();
         }
         let part = move |query| {
-            let logs = Suspend::new(lazy::listed_logs(page.cluster, query));
+            let logs = suspended(lazy::listed_logs(page.cluster, query));
             view! { <Suspense fallback=loading>{logs}</Suspense> }
         };
         view! { {move || shown.get().map(part)} }.into_any()

@@ -27,7 +27,7 @@ use crate::{
     kind_names,
     pages::{not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, ListState},
-    ui::{Badge, Icon, SkeletonTable, icons, kind_icon},
+    ui::{Badge, Icon, SkeletonTable, icons, kind_icon, suspended},
 };
 use bulk::{Bulk, BulkBar, BulkDialog, BulkProgress};
 use chips::FilterChips;
@@ -126,7 +126,7 @@ pub fn ListOf(
             let while_loading = fallback.clone();
             let known = move || {
                 let fallback = fallback.clone();
-                Suspend::new(async move {
+                suspended(async move {
                     let answer = data.await;
                     answer.map_or(fallback, |table| table.kind.plural_name())
                 })
@@ -155,7 +155,7 @@ pub fn ListOf(
             />
             <FormOutcome />
             <Transition fallback=|| view! { <SkeletonTable /> }>
-                {move || Suspend::new(async move {
+                {move || suspended(async move {
                     let names = known.await;
                     match data.await {
                         Ok(table) => loaded(page, table, names),

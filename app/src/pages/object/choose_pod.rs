@@ -4,7 +4,7 @@ use crate::{
     components::ErrorState,
     context::use_session,
     routes::{self, Tab},
-    ui::{Card, SkeletonLines, StateMessage, Status, Tone, icons},
+    ui::{Card, SkeletonLines, StateMessage, Status, Tone, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::ObjectRef;
@@ -20,7 +20,7 @@ pub fn ChoosePod(cluster: Uuid, object: ObjectRef) -> impl IntoView {
     let retry = Callback::new(move |()| data.refetch());
     view! {
         <Suspense fallback=|| view! { <div class="card card-body"><SkeletonLines lines=4 /></div> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 let pods = match data.await {
                     Ok(related) => related.pods.unwrap_or_default().pods,
                     Err(error) => {

@@ -3,7 +3,7 @@ use crate::{
     components::{ErrorState, event_cell},
     context::use_session,
     hooks::{keep_fresh, refresh_quietly},
-    ui::{SkeletonTable, StateMessage, TableRegion, icons},
+    ui::{SkeletonTable, StateMessage, TableRegion, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{EventRow, ObjectRef};
@@ -31,7 +31,7 @@ pub fn Events(cluster: Uuid, object: ObjectRef, changes: RwSignal<u32>) -> impl 
     let retry = Callback::new(move |()| data.refetch());
     view! {
         <Suspense fallback=|| view! { <SkeletonTable rows=4 /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(events) => table(events),
                     Err(error) => view! {

@@ -18,7 +18,7 @@ use crate::{
     kind_names,
     pages::{lazy, not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, Tab},
-    ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why, icons, kind_icon},
+    ui::{Badge, Banner, LinkTab, SkeletonLines, Status, Tone, Why, icons, kind_icon, suspended},
 };
 use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
@@ -131,7 +131,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
         <Suspense fallback=loading>
             {move || {
                 let (crumbs, name) = (crumbs.clone(), name.clone());
-                Suspend::new(async move {
+                suspended(async move {
                     match data.await {
                         Ok(object) => {
                             let crumbs = crumbs(Some(&object.kind));
@@ -148,7 +148,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
             }}
         </Suspense>
         {move || live.get().map(|live| view! {
-            <Suspense fallback=loading_part>{Suspend::new(lazy::live(cluster, live))}</Suspense>
+            <Suspense fallback=loading_part>{suspended(lazy::live(cluster, live))}</Suspense>
         })}
         <ChangeDialog cluster dialogs again />
     }

@@ -3,7 +3,7 @@ use crate::{
     components::ErrorState,
     context::use_session,
     hooks::refresh_quietly,
-    ui::{CodeBlock, SkeletonLines},
+    ui::{CodeBlock, SkeletonLines, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::ObjectRef;
@@ -29,7 +29,7 @@ pub fn Yaml(cluster: Uuid, object: ObjectRef, changes: RwSignal<u32>) -> impl In
     let retry = Callback::new(move |()| data.refetch());
     view! {
         <Suspense fallback=|| view! { <div class="card card-body"><SkeletonLines lines=8 /></div> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(text) => view! { <CodeBlock text what="YAML" tall=true /> }.into_any(),
                     Err(error) => view! {

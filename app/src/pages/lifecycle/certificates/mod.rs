@@ -11,7 +11,7 @@ use crate::{
     components::{ErrorState, NeedsScripts, PageHead},
     context::use_session,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{SkeletonLines, icons},
+    ui::{SkeletonLines, icons, suspended},
 };
 use leptos::{children::ViewFn, prelude::*};
 use portico_domain::panel::lifecycle::ClusterCertificates;
@@ -39,7 +39,7 @@ pub fn Certificates(cluster: Uuid) -> impl IntoView {
                   certificate of it."
         />
         <Suspense fallback=|| view! { <SkeletonLines lines=8 /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(page) => content(cluster, page, reload),
                     Err(error) => view! {

@@ -7,7 +7,7 @@ use crate::{
     error::UiError,
     format,
     hooks::use_poll,
-    pages::lifecycle::without_scripts,
+    pages::lifecycle::{read_failure::show_once, without_scripts},
     ui::{Banner, Button, Card, DescriptionList, SkeletonLines, Status, Tone, icons},
 };
 use leptos::{children::ViewFn, prelude::*};
@@ -47,9 +47,7 @@ impl Reader {
                     let _ = self.failure.try_set(None);
                     let _ = self.shown.try_set(Some(health));
                 }
-                Err(error) => {
-                    let _ = self.failure.try_set(Some(error));
-                }
+                Err(error) => show_once(self.failure, error),
             }
         });
     }
@@ -150,7 +148,8 @@ fn reported(health: ReportedHealth) -> AnyView {
                 <Status tone=Tone::from(health.health) text=health.status />
                 <span class="text-muted">{age}</span>
             </span>
-            <ul class="notes">{parts}</ul>
+            // without bullets, as the history below: each entry has an icon
+            <ul class="grid gap-1">{parts}</ul>
         </div>
     }
     .into_any()
@@ -232,7 +231,7 @@ fn history(history: HealthHistory) -> AnyView {
             {is_empty.then(|| view! {
                 <p class="text-muted">"Portico has observed no changes yet."</p>
             })}
-            <ol class="notes">{changes}</ol>
+            <ol class="grid gap-2">{changes}</ol>
         </div>
     }
     .into_any()

@@ -23,7 +23,7 @@ use crate::{
     format,
     hooks::Timer,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{Badge, Banner, SkeletonPage, StateMessage, Status, Tone, Why, icons},
+    ui::{Badge, Banner, SkeletonPage, StateMessage, Status, Tone, Why, icons, suspended},
 };
 use enrolment::EnrolmentCard;
 use leptos::prelude::*;
@@ -65,7 +65,7 @@ pub fn ClusterPage(cluster: Uuid) -> impl IntoView {
     });
     view! {
         <Suspense fallback=|| view! { <SkeletonPage /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(mut update) => match update.changed.take() {
                         Some(progress) => {

@@ -12,7 +12,7 @@ use crate::{
     routes::managed_clusters::{self, ManagedClustersPage},
     ui::{
         Banner, Button, ButtonKind, Icon, SkeletonTable, StateMessage, TableRegion, Tone, Why,
-        icons,
+        icons, suspended,
     },
 };
 use leptos::prelude::*;
@@ -42,7 +42,7 @@ pub fn ClusterList() -> impl IntoView {
             "Templates"
         </a>
         <Suspense>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 let list = data.await.ok();
                 list.map(|list| create_link(&list.creation, &session.project.get_untracked()))
             })}
@@ -57,7 +57,7 @@ pub fn ClusterList() -> impl IntoView {
             actions
         />
         <Suspense fallback=|| view! { <SkeletonTable /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(list) => view! { <Shown list /> }.into_any(),
                     Err(error) => view! {

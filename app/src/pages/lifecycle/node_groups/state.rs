@@ -4,7 +4,7 @@ use crate::{
     api::lifecycle::{change_node_group, get_node_groups, review_node_group},
     error::UiError,
     hooks::Timer,
-    pages::lifecycle::{focus::focus_part, pods::accepts},
+    pages::lifecycle::{focus::focus_part, pods::accepts, read_failure::show_once},
 };
 use leptos::prelude::*;
 use portico_domain::panel::lifecycle::{
@@ -102,17 +102,7 @@ impl Groups {
                     let _ = self.failure.try_set(None);
                     let _ = self.shown.try_set(Some(groups));
                 }
-                Err(error) => {
-                    // one that is shown is not announced again with each read
-                    let is_shown = self.failure.try_with_untracked(|shown| {
-                        shown
-                            .as_ref()
-                            .is_some_and(|shown| shown.message == error.message)
-                    });
-                    if is_shown == Some(false) {
-                        let _ = self.failure.try_set(Some(error));
-                    }
-                }
+                Err(error) => show_once(self.failure, error),
             }
         });
     }

@@ -13,6 +13,7 @@ use crate::{
     pages::lifecycle::{
         focus::{focus_part, focus_table},
         pods::accepts,
+        read_failure::show_once,
     },
 };
 use leptos::prelude::*;
@@ -103,17 +104,7 @@ impl NodesState {
                     let _ = self.failure.try_set(None);
                     let _ = self.shown.try_set(Some(nodes));
                 }
-                Err(error) => {
-                    // one that is shown is not announced again with each read
-                    let is_shown = self.failure.try_with_untracked(|shown| {
-                        shown
-                            .as_ref()
-                            .is_some_and(|shown| shown.message == error.message)
-                    });
-                    if is_shown == Some(false) {
-                        let _ = self.failure.try_set(Some(error));
-                    }
-                }
+                Err(error) => show_once(self.failure, error),
             }
             self.review_now();
         });

@@ -8,7 +8,7 @@ use crate::{
     components::{Crumb, ErrorState, NeedsScripts, PageHead},
     context::use_session,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{Card, DescriptionList, SkeletonLines, Status, TableRegion, Tone, icons},
+    ui::{Card, DescriptionList, SkeletonLines, Status, TableRegion, Tone, icons, suspended},
 };
 use leptos::{children::ViewFn, prelude::*};
 use portico_domain::{
@@ -34,7 +34,7 @@ pub fn TemplatePage(template: Uuid) -> impl IntoView {
     view! {
         <PageHead title=PAGE icon=icons::LAYERS crumbs />
         <Suspense fallback=|| view! { <SkeletonLines lines=8 /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(page) => content(page, &session.project.get_untracked(), reload),
                     Err(error) => view! {

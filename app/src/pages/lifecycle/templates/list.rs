@@ -9,7 +9,7 @@ use crate::{
     context::use_session,
     format,
     routes::managed_clusters::ManagedClustersPage,
-    ui::{SkeletonTable, StateMessage, Status, TableRegion, Tone, icons},
+    ui::{SkeletonTable, StateMessage, Status, TableRegion, Tone, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::{
@@ -36,7 +36,7 @@ pub fn TemplateList() -> impl IntoView {
                   new one is made from a copy, on the page of a template."
         />
         <Suspense fallback=|| view! { <SkeletonTable /> }>
-            {move || Suspend::new(async move {
+            {move || suspended(async move {
                 match data.await {
                     Ok(page) => content(page, &session.project.get_untracked()),
                     Err(error) => view! {

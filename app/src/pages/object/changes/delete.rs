@@ -4,7 +4,7 @@ use crate::{
     components::{InlineError, who_can_link},
     context::use_session,
     format, routes,
-    ui::{ButtonKind, SkeletonLines},
+    ui::{ButtonKind, SkeletonLines, suspended},
 };
 use leptos::prelude::*;
 use leptos_router::{NavigateOptions, hooks::use_navigate};
@@ -66,7 +66,7 @@ pub fn Delete(cluster: Uuid, object: ObjectView, ends: Ends) -> impl IntoView {
             <Suspense fallback=|| view! { <SkeletonLines lines=3 /> }>
                 {move || {
                     let (name, known, fallback) = (name.clone(), known.clone(), fallback.clone());
-                    Suspend::new(async move {
+                    suspended(async move {
                         match plan.await {
                             Ok(mut plan) => {
                                 plan.notes.retain(|note| known.as_ref() != Some(note));

@@ -2,7 +2,7 @@ use super::form::{ChangeForm, Ends, Sent};
 use crate::{
     api::objects::{get_revision_diff, roll_back},
     components::{Difference, InlineError},
-    ui::SkeletonLines,
+    ui::{SkeletonLines, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{Kubectl, ObjectView};
@@ -36,7 +36,7 @@ pub fn RollBack(cluster: Uuid, object: ObjectView, ends: Ends, revision: i64) ->
                  stays in the revisions."
             </p>
             <Suspense fallback=|| view! { <SkeletonLines lines=4 /> }>
-                {move || Suspend::new(async move {
+                {move || suspended(async move {
                     match diff.await {
                         Ok(diff) if diff.is_empty() => view! {
                             <p class="text-muted">"Both templates are equal: nothing would change."</p>

@@ -10,7 +10,7 @@ use crate::{
     hooks::{refresh_quietly, use_poll},
     pages::object::changes::Dialogs,
     routes,
-    ui::{Card, Icon, SkeletonTable, Status, Tone, icons, kind_icon},
+    ui::{Card, Icon, SkeletonTable, Status, Tone, icons, kind_icon, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -77,7 +77,7 @@ impl Related {
             <Suspense fallback=|| view! { <div class="card mb-4"><SkeletonTable rows=3 /></div> }>
                 {move || {
                     let object = object.clone();
-                    Suspend::new(async move {
+                    suspended(async move {
                         let Ok(related) = self.0.await else { return ().into_any() };
                         view! {
                             {related.rollout.map(rollout::view)}
@@ -99,7 +99,7 @@ impl Related {
             <Suspense fallback=|| view! { <div class="card mt-4"><SkeletonTable rows=3 /></div> }>
                 {move || {
                     let object = object.clone();
-                    Suspend::new(async move {
+                    suspended(async move {
                         match self.0.await {
                             Ok(related) => rest(related, &object, cluster, dialogs),
                             Err(error) => view! {
@@ -246,7 +246,8 @@ fn gaps(gaps: &[Refusal]) -> AnyView {
                 <Icon icon=icons::CHEVRON_RIGHT />
                 "Some related objects may be missing"
             </summary>
-            <ul class="text-muted">{rows}</ul>
+            // the links among muted words are underlined
+            <ul class="notes text-muted">{rows}</ul>
         </details>
     }
     .into_any()

@@ -7,7 +7,7 @@ use crate::{
     error::UiError,
     format,
     hooks::{refresh_quietly, use_poll},
-    ui::{Card, Icon, Meter, SkeletonLines, TableRegion, icons},
+    ui::{Card, Icon, Meter, SkeletonLines, TableRegion, icons, suspended},
 };
 use leptos::prelude::*;
 use portico_domain::panel::{
@@ -75,7 +75,7 @@ impl Usage {
         }
         view! {
             <Suspense fallback=|| view! { <div class="card card-body mb-4"><SkeletonLines lines=3 /></div> }>
-                {move || Suspend::new(async move {
+                {move || suspended(async move {
                     match self.data.await {
                         Ok(None) => ().into_any(),
                         Ok(Some(Reading::Known(usage))) => known(usage, self.is_open),
