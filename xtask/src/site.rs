@@ -1,6 +1,6 @@
 //! The steps of `cargo xtask site`, in order.
 use crate::{
-    compress, modules, names, settings,
+    compress, modules, names, optimise, settings,
     steps::{Paths, done, files, in_parallel, largest_first, run},
     wasm,
 };
@@ -45,7 +45,7 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
     wasm::bind(&paths, release)?;
     styles(&paths, release)?;
     if release {
-        wasm::optimise(&paths)?;
+        optimise::wasm_modules(&paths)?;
     }
     names::rename_all(&paths.site, &paths.pkg, modules::is_module)?;
     if release {
