@@ -2,7 +2,7 @@
 # all roles. Written for a machine with a container engine; the project's CI has none and does not build it.
 # .dockerignore keeps build results, keys and state out of what the engine is sent.
 
-# Node for Tailwind, esbuild and wasm-opt: the panel's tools need 20, Debian bookworm has 18
+# Node for Tailwind, esbuild and Binaryen: the panel's tools need 20, Debian bookworm has 18
 FROM node:20-bookworm-slim AS node
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./

@@ -1,44 +1,31 @@
-//! Files as the server sends them to browsers that understand brotli or gzip.
-use anyhow::Result;
-use std::{
-    fs,
-    io::Write,
-    path::{Path, PathBuf},
-};
+//! Files as the server sends them to browsers that understand Brotli or gzip.
+use crate::steps::{Paths, done, files, largest_first, processors};
+use anyhow::{Context, Result, ensure};
+use std::{path::PathBuf, process::Command, time::Instant};
 
-/// Sizes of the input blocks that are tried, as powers of two; 0 is the encoder's own choice. Which is best
-/// differs from module to module by up to half a percent.
-const BLOCK_SIZES: [i32; 3] = [0, 19, 20];
+/// Compresses with Node.js, a path below the workspace. The crate `brotli` needs the best of three block sizes, and so three
+/// times as long, for files as small.
+const SCRIPT: &str = "xtask/src/compress.mjs";
 
-/// Writes `<file>.br` and `<file>.gz` beside the file; gives the brotli size.
-pub fn beside(path: &Path) -> Result<u64> {
-    let data = fs::read(path)?;
-    let named = |suffix: &str| PathBuf::from(format!("{}.{suffix}", path.display()));
-
-    let mut gzip =
-        flate2::write::GzEncoder::new(fs::File::create(named("gz"))?, flate2::Compression::best());
-    gzip.write_all(&data)?;
-    gzip.finish()?;
-
-    let compressed = smallest(&data)?;
-    fs::write(named("br"), &compressed)?;
-    Ok(compressed.len() as u64)
-}
-
-fn smallest(data: &[u8]) -> Result<Vec<u8>> {
-    let mut best: Option<Vec<u8>> = None;
-    for lgblock in BLOCK_SIZES {
-        let parameters = brotli::enc::BrotliEncoderParams {
-            quality: 11,
-            lgwin: 24,
-            lgblock,
-            ..Default::default()
-        };
-        let mut out = Vec::new();
-        brotli::BrotliCompress(&mut &*data, &mut out, &parameters)?;
-        if best.as_ref().is_none_or(|best| out.len() < best.len()) {
-            best = Some(out);
-        }
+/// Writes `<file>.br` and `<file>.gz` beside every script, module and style; prints the sizes.
+pub fn site_files(paths: &Paths) -> Result<()> {
+    let start = Instant::now();
+    let files = files(&paths.pkg)?;
+    let status = Command::new("node")
+        .env("UV_THREADPOOL_SIZE", processors().to_string())
+        .arg(paths.root.join(SCRIPT))
+        .args(largest_first(files.clone())?)
+        .status()
+        .context("start node")?;
+    ensure!(status.success(), "{SCRIPT} failed: {status}");
+    for file in files {
+        let raw = file.metadata()?.len();
+        let brotli = PathBuf::from(format!("{}.br", file.display()))
+            .metadata()?
+            .len();
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        eprintln!("  {name}: {raw} B, brotli {brotli} B");
     }
-    Ok(best.unwrap_or_default())
+    done("compression", start);
+    Ok(())
 }

@@ -9,6 +9,7 @@ mod compress;
 mod contrast;
 mod modules;
 mod names;
+mod optimise;
 mod settings;
 mod site;
 mod steps;

@@ -1,7 +1,7 @@
 //! The steps of `cargo xtask site`, in order.
 use crate::{
-    compress, modules, names, settings,
-    steps::{Paths, done, files, in_parallel, largest_first, run},
+    compress, modules, names, optimise, settings,
+    steps::{Paths, files, run},
     wasm,
 };
 use anyhow::{Context, Result, ensure};
@@ -9,7 +9,6 @@ use std::{
     env, fs,
     path::{Path, PathBuf},
     process::Command,
-    time::Instant,
 };
 
 /// Builds everything that browsers load. A site that is being served is replaced at the very end
@@ -45,12 +44,12 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
     wasm::bind(&paths, release)?;
     styles(&paths, release)?;
     if release {
-        wasm::optimise(&paths)?;
+        optimise::wasm_modules(&paths)?;
     }
     names::rename_all(&paths.site, &paths.pkg, modules::is_module)?;
     if release {
         minify_scripts(&paths)?;
-        shrink(&paths)?;
+        compress::site_files(&paths)?;
     }
     if out.exists() {
         fs::remove_dir_all(&out)?;
@@ -87,22 +86,6 @@ fn minify_scripts(paths: &Paths) -> Result<()> {
     ]);
     esbuild.arg(format!("--outdir={}", paths.pkg.display()));
     run("scripts", &mut esbuild)
-}
-
-fn shrink(paths: &Paths) -> Result<()> {
-    let start = Instant::now();
-    let mut sizes = in_parallel(&largest_first(files(&paths.pkg)?)?, |file| {
-        let raw = file.metadata()?.len();
-        let brotli = compress::beside(file)?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        Ok(format!("  {name}: {raw} B, brotli {brotli} B"))
-    })?;
-    sizes.sort();
-    for line in sizes {
-        eprintln!("{line}");
-    }
-    done("compression", start);
-    Ok(())
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

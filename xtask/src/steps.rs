@@ -41,6 +41,10 @@ pub fn largest_first(files: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
     Ok(sized.into_iter().map(|(_, file)| file).collect())
 }
 
+pub fn processors() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
 /// Does the work for each item, on as many threads as there are processors. Returns the results in the
 /// order of the items.
 ///
@@ -67,9 +71,8 @@ where
             results.push((index, result?));
         }
     };
-    let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let of_threads = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let threads: Vec<_> = (0..processors()).map(|_| scope.spawn(worker)).collect();
         threads
             .into_iter()
             .map(|thread| {

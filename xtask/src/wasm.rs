@@ -1,10 +1,9 @@
-//! The WebAssembly of the panel: compiled, split by groups of pages, bound to JavaScript, optimised.
+//! The WebAssembly of the panel: compiled, split by groups of pages, bound to JavaScript.
 use crate::{
     settings,
-    steps::{Paths, done, files, hex, in_parallel, largest_first, run},
+    steps::{Paths, done, run},
 };
 use anyhow::{Context, Result, anyhow, ensure};
-use sha2::{Digest as _, Sha256};
 use std::{
     collections::BTreeMap,
     env, fs,
@@ -13,17 +12,6 @@ use std::{
     time::Instant,
 };
 use wasm_bindgen_cli_support::Bindgen;
-
-/// What browsers have understood for years. `--all-features` would also turn on encodings that
-/// they do not read yet.
-const WASM_FEATURES: [&str; 6] = [
-    "bulk-memory",
-    "mutable-globals",
-    "multivalue",
-    "nontrapping-float-to-int",
-    "reference-types",
-    "sign-ext",
-];
 
 /// The script that loads split modules. The name is the one that Leptos' macros import.
 pub const LOADER: &str = "__wasm_split.______________________.js";
@@ -145,58 +133,4 @@ pub fn bind(paths: &Paths, release: bool) -> Result<()> {
         .generate(&paths.pkg)?;
     done("wasm-bindgen", start);
     Ok(())
-}
-
-/// Makes every module smaller.
-pub fn optimise(paths: &Paths) -> Result<()> {
-    let start = Instant::now();
-    // repeated until nothing becomes smaller: the first page is close to its limit
-    let options: Vec<String> = ["-Oz", "--converge"]
-        .map(str::to_owned)
-        .into_iter()
-        .chain(WASM_FEATURES.map(|feature| format!("--enable-{feature}")))
-        .collect();
-    // by far the slowest step, and mostly for modules that were optimised before
-    let cache = paths.front.join("optimised");
-    fs::create_dir_all(&cache)?;
-    let mut modules = files(&paths.pkg)?;
-    modules.retain(|module| {
-        module
-            .extension()
-            .is_some_and(|extension| extension == "wasm")
-    });
-    let used = in_parallel(&largest_first(modules)?, |module| {
-        let name = module.file_name().unwrap_or_default().to_string_lossy();
-        let cached = cache.join(digest(&fs::read(module)?, &options));
-        if !cached.exists() {
-            // two modules may be equal, and optimised at the same time
-            let unfinished = cached.with_extension(format!("{name}.new"));
-            let status = Command::new(paths.node_bin.join("wasm-opt"))
-                .args(&options)
-                .arg(module)
-                .arg("-o")
-                .arg(&unfinished)
-                .status()
-                .context("start wasm-opt")?;
-            ensure!(status.success(), "wasm-opt failed for {name}: {status}");
-            fs::rename(&unfinished, &cached)?;
-        }
-        fs::copy(&cached, module)?;
-        Ok(cached)
-    })?;
-    for old in files(&cache)? {
-        if !used.contains(&old) {
-            fs::remove_file(old)?;
-        }
-    }
-    done("wasm-opt", start);
-    Ok(())
-}
-
-/// What an optimised module was made from, and how.
-fn digest(module: &[u8], options: &[String]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(options.join(" "));
-    hash.update(module);
-    hex(&hash.finalize())
 }
