@@ -263,6 +263,26 @@ mod tests {
     }
 
     #[test]
+    fn the_members_are_in_the_documented_order() {
+        let id = RequestId(Uuid::from_u128(7));
+        let text = text_of(|| {
+            let _span = tracing::info_span!("request").entered();
+            request_id::handled(id, || tracing::info!(count = 3_u64, "counted"));
+        });
+        let positions = [
+            "timestamp",
+            "level",
+            "target",
+            "message",
+            "count",
+            "request_id",
+            "span",
+        ]
+        .map(|name| text.find(&format!("\"{name}\":")));
+        assert!(positions[0].is_some() && positions.is_sorted(), "{text}");
+    }
+
+    #[test]
     fn the_time_is_utc_in_microseconds() {
         let lines = lines_of(|| tracing::info!("now"));
         let time = lines[0]["timestamp"].as_str().unwrap();
