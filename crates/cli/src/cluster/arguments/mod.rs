@@ -89,7 +89,8 @@ pub enum ClusterCommand {
     #[command(visible_alias = "ng", subcommand)]
     Nodegroup(NodegroupCommand),
     /// List, add, remove and replace nodes
-    #[command(visible_alias = "node", subcommand)]
+    // `get nodes` is the word of kaasctl
+    #[command(visible_alias = "node", alias = "get", subcommand)]
     Nodes(NodesCommand),
     Autoscale(AutoscaleArgs),
     Heal(HealArgs),
@@ -121,7 +122,7 @@ pub enum ClusterCommand {
     Health(HealthArgs),
     Validate(ValidateArgs),
     Preconfigure(Box<PreconfigureArgs>),
-    /// Show which managed services run in a cluster: monitoring, logging, registry, ingress
+    /// Show which managed services run in a cluster, such as monitoring and backup
     #[command(subcommand)]
     Services(ServicesCommand),
     Export(ExportArgs),
@@ -355,6 +356,7 @@ mod tests {
             ],
             vec!["p", "update", "-f", "a.yaml"],
             vec!["p", "enrol", "shop"],
+            vec!["p", "get", "nodes", "shop"],
             vec!["p", "import", "--all"],
             vec!["p", "export", "shop", "-o", "terraform"],
             vec!["p", "export", "shop", "--as", "terraform"],
