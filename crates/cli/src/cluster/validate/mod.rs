@@ -1,4 +1,5 @@
 //! `portico cluster validate`: a new cluster from end to end, with the user's own access to it.
+mod balancer;
 mod checks;
 mod objects;
 mod report;
@@ -150,6 +151,7 @@ async fn inside(
         api.list(PODS_OF_DNS, &dns),
         review(&api),
     );
+    let image = pods.as_ref().ok().and_then(|pods| balancer::image(pods));
     let unread = |error: ApiError| Finding::not_checked(error.to_string());
     let nodes = nodes.map_or_else(unread, |nodes| checks::nodes(&nodes, cluster));
     let pods = pods.map_or_else(unread, |pods| checks::dns(&pods));
@@ -161,7 +163,7 @@ async fn inside(
     found.push((Part::Dns, pods));
     found.push((Part::Authentication, authentication));
     if args.full {
-        found.extend(full(console, args, &api, pause).await?);
+        found.extend(full(console, args, &api, image.as_deref(), pause).await?);
     } else {
         found.extend(not_checked(&Part::FULL, NEEDS_FULL));
     }
@@ -173,6 +175,7 @@ async fn full(
     console: &mut Console,
     args: &ValidateArgs,
     api: &Kubernetes,
+    image: Option<&str>,
     pause: Duration,
 ) -> Result<Vec<(Part, Finding)>, ClusterError> {
     let (waived, wanted): (Vec<Part>, Vec<Part>) = Part::FULL
@@ -182,7 +185,7 @@ async fn full(
         timeout: args.timeout,
         pause,
     };
-    let made = objects::check(api, console, &wanted, waiting).await;
+    let made = objects::check(api, console, &wanted, image, waiting).await;
     let mut found = made.findings;
     if made.is_interrupted {
         let cleanup = found.iter().find(|(part, _)| *part == Part::Cleanup);

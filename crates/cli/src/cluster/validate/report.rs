@@ -21,7 +21,7 @@ pub enum Part {
     Certificates,
     /// A PersistentVolumeClaim is bound (--full)
     Volume,
-    /// A Service of type LoadBalancer gets an address (--full)
+    /// A pod answers through a Service of type LoadBalancer (--full)
     LoadBalancer,
     /// What the checks have made is deleted
     #[value(skip)]

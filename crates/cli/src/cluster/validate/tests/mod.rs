@@ -127,10 +127,18 @@ async fn what_full_makes_is_deleted() {
         assert_eq!(ran.part(part)["result"], "ok", "{part}: {}", ran.out);
     }
     let detail = ran.part("load-balancer")["detail"].to_string();
-    assert!(detail.contains("203.0.113.7"), "{detail}");
+    assert!(detail.contains("127.0.0.1"), "{detail}");
+    assert!(detail.contains("answers this machine"), "{detail}");
     let mut kinds = server.made();
     kinds.sort();
-    let expected = ["Namespace", "PersistentVolumeClaim", "Pod", "Service"];
+    // a pod uses the claim, and one answers behind the Service
+    let expected = [
+        "Namespace",
+        "PersistentVolumeClaim",
+        "Pod",
+        "Pod",
+        "Service",
+    ];
     assert_eq!(kinds, expected);
     assert!(!server.has_namespace());
 }
@@ -147,6 +155,20 @@ async fn a_load_balancer_without_an_address_fails_and_its_namespace_is_deleted()
     assert!(detail.contains("no quota"), "{detail}");
     assert_eq!(ran.part("volume")["result"], "waived");
     assert_eq!(ran.part("cleanup")["result"], "ok");
+    assert_eq!(server.made(), ["Namespace", "Pod", "Service"]);
+    assert!(!server.has_namespace());
+}
+
+#[tokio::test]
+async fn a_load_balancer_without_a_pod_behind_it_is_not_checked() {
+    let server = ApiServer::start().await;
+    server.remove("/api/v1/namespaces/kube-system/pods");
+    let words = ["--full", "--waive", "certificates,dns,volume"];
+    let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("load-balancer")["result"], "not_checked");
+    let detail = ran.part("load-balancer")["detail"].to_string();
+    assert!(detail.contains("CoreDNS"), "{detail}");
     assert_eq!(server.made(), ["Namespace", "Service"]);
     assert!(!server.has_namespace());
 }
