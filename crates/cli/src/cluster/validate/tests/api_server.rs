@@ -82,7 +82,7 @@ impl ApiServer {
 /// Answers questions of DNS over TCP as the pod of the load balancer does: with the header of an answer.
 async fn answer_questions(listener: TcpListener) {
     while let Ok((mut stream, _)) = listener.accept().await {
-        let mut question = [0; 27];
+        let mut question = [0_u8; 27];
         stream.read_exact(&mut question).await.unwrap();
         question[4] |= 0x80;
         stream.write_all(&question).await.unwrap();
