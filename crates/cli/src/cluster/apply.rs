@@ -1,5 +1,5 @@
 //! `portico cluster apply` and `diff`: from what exists to what a file describes.
-use super::arguments::{ApplyArgs, ClusterOutput, DiffArgs};
+use super::arguments::{ApplyArgs, ClusterOutput, DiffArgs, WaitArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::create;
@@ -88,6 +88,7 @@ pub async fn apply(
         return Ok(0);
     }
     ensure_applicable(&plan, "the file cannot be applied")?;
+    let waits = waits(&args.waiting, &plan)?;
     confirm(console, args.yes, &plan, name)?;
     shrinking::accept(console, &args.pods, &placed)?;
     let Some(existing) = existing else {
@@ -101,16 +102,47 @@ pub async fn apply(
         let uuid = create::send(connection, console, &review, &attempt).await?;
         // before the wait, which may end early
         protection::carry_out_for_new(connection, console, document, uuid).await?;
-        create::wait(connection, console, &review, uuid, args.timeout).await?;
-        finish(connection, console, document, uuid, args.timeout).await?;
+        if !waits {
+            return Ok(accepted(console, uuid));
+        }
+        let timeout = args.waiting.timeout;
+        create::wait(connection, console, &review, uuid, timeout).await?;
+        finish(connection, console, document, uuid, timeout).await?;
         return Ok(0);
     };
-    let uuid = existing.uuid;
+    let (uuid, timeout) = (existing.uuid, args.waiting.timeout);
     protection::carry_out(connection, console, protection, uuid, name).await?;
     let done = usize::from(protection.is_some());
-    carry_out(connection, console, &plan, uuid, args.timeout, done).await?;
+    if let (false, [step]) = (waits, plan.steps.as_slice()) {
+        let sent = steps::send(connection, &step.action, uuid, timeout).await;
+        sent.map_err(|source| of_step(source, done, 1 + done, &step.effect))?;
+        return Ok(accepted(console, uuid));
+    }
+    carry_out(connection, console, &plan, uuid, timeout, done).await?;
     console.say(format!("{name} is as the file describes it."));
     Ok(0)
+}
+
+/// Returns whether the command waits.
+///
+/// # Errors
+/// [`ClusterError::Usage`] if it must wait and shall not: a step begins when the one before it has ended.
+fn waits(waiting: &WaitArgs, plan: &Plan) -> Result<bool, ClusterError> {
+    let waits = waiting.is_wanted(true);
+    if !waits && plan.steps.len() > 1 {
+        return Err(ClusterError::Usage(
+            "each step begins when the one before it has ended: leave out --no-wait".to_owned(),
+        ));
+    }
+    Ok(waits)
+}
+
+/// States that a request was accepted and is not waited for, and returns the exit code.
+fn accepted(console: &mut Console, uuid: Uuid) -> u8 {
+    console.say(format!(
+        "Magnum has accepted the request. Watch it with `portico cluster watch {uuid}`."
+    ));
+    0
 }
 
 /// Carries out what remains after the creation of a cluster: further node groups, bounds, labels.
@@ -147,17 +179,22 @@ pub async fn carry_out(
         let number = index + done;
         console.say(format!("Step {} of {all}: {}", number + 1, step.effect));
         let result = steps::carry_out(connection, console, &step.action, uuid, timeout).await;
-        result.map_err(|source| match number {
-            0 => source,
-            done => ClusterError::Partly {
-                done,
-                all,
-                stage: step.effect.clone(),
-                source: Box::new(source),
-            },
-        })?;
+        result.map_err(|source| of_step(source, number, all, &step.effect))?;
     }
     Ok(())
+}
+
+/// Returns the error of a step, which `done` of `all` steps came before.
+fn of_step(source: ClusterError, done: usize, all: usize, stage: &str) -> ClusterError {
+    match done {
+        0 => source,
+        done => ClusterError::Partly {
+            done,
+            all,
+            stage: stage.to_owned(),
+            source: Box::new(source),
+        },
+    }
 }
 
 /// Finds the cluster of a file by its name. An incomplete list is an error, and not a missing cluster.

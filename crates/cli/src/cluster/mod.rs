@@ -81,8 +81,8 @@ async fn run(
     clock: &Clock,
 ) -> Result<u8, ClusterError> {
     // it is about Portico's own types: there is no cloud to sign in to
-    if let ClusterCommand::Schema(_) = command {
-        schema::schema(console)?;
+    if let ClusterCommand::Schema(args) = command {
+        schema::schema(console, args.kind)?;
         return Ok(0);
     }
     // before the sign-in: a file names cloud and project, and may be invalid
@@ -229,7 +229,7 @@ async fn dispatch(
             return import::import(connection, console, args).await;
         }
         (ClusterCommand::Export(args), _) => export::export(connection, console, args).await?,
-        (ClusterCommand::Schema(_), _) => schema::schema(console)?,
+        (ClusterCommand::Schema(args), _) => schema::schema(console, args.kind)?,
         (ClusterCommand::Leftovers(args), _) => {
             return leftovers::leftovers(connection, console, args).await;
         }

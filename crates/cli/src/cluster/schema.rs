@@ -1,9 +1,10 @@
-//! `portico cluster schema`: the JSON Schema of the file that describes a cluster.
+//! `portico cluster schema`: the JSON Schemas of the files that describe a cluster, and what a cloud must have.
 use super::arguments::SharedArgs;
 use super::console::Console;
 use super::error::ClusterError;
+use super::preconfigure::Bootstrap;
 use crate::output::OutputError;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use portico_lifecycle::spec::ClusterDocument;
 
 /// Print the JSON Schema of the file that describes a cluster
@@ -11,19 +12,38 @@ use portico_lifecycle::spec::ClusterDocument;
 /// For editors, and for checks of files before they are applied. It is made from the types with which Portico
 /// reads the file; no cloud is called.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  portico cluster schema > cluster.schema.json")]
+#[command(after_help = "\
+Examples:
+  portico cluster schema > cluster.schema.json
+  portico cluster schema bootstrap > bootstrap.schema.json")]
 pub struct SchemaArgs {
+    /// Which file
+    #[arg(value_enum, default_value_t, value_name = "KIND")]
+    pub kind: DocumentKind,
     /// No cloud is called, so no option chooses one.
     #[arg(skip)]
     pub shared: SharedArgs,
 }
 
-/// Prints the schema.
+/// The kind of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum DocumentKind {
+    /// A cluster, for `create`, `apply` and `diff`
+    #[default]
+    Cluster,
+    /// What a cloud must have, for `preconfigure`
+    Bootstrap,
+}
+
+/// Prints a schema.
 ///
 /// # Errors
 /// If standard output cannot be written.
-pub fn schema(console: &mut Console) -> Result<(), ClusterError> {
-    let schema = ClusterDocument::json_schema();
+pub fn schema(console: &mut Console, kind: DocumentKind) -> Result<(), ClusterError> {
+    let schema = match kind {
+        DocumentKind::Cluster => ClusterDocument::json_schema(),
+        DocumentKind::Bootstrap => Bootstrap::json_schema(),
+    };
     let text = serde_json::to_string_pretty(&schema).map_err(OutputError::from)?;
     console.print(&(text + "\n"))
 }
@@ -59,8 +79,7 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_printed_schema_is_that_of_the_types() {
+    fn printed(kind: DocumentKind) -> Value {
         let out = Buffer::default();
         let mut console = Console {
             out: Box::new(out.clone()),
@@ -68,9 +87,32 @@ mod tests {
             read_line: None,
             is_terminal: false,
         };
-        schema(&mut console).unwrap();
-        let printed: Value = serde_json::from_str(&out.text()).unwrap();
-        assert_eq!(printed, ClusterDocument::json_schema());
+        schema(&mut console, kind).unwrap();
+        serde_json::from_str(&out.text()).unwrap()
+    }
+
+    #[test]
+    fn the_printed_schema_is_that_of_the_types() {
+        let of_clusters = printed(DocumentKind::Cluster);
+        assert_eq!(of_clusters, ClusterDocument::json_schema());
+        let of_clouds = printed(DocumentKind::Bootstrap);
+        assert_eq!(of_clouds, Bootstrap::json_schema());
+    }
+
+    #[test]
+    fn the_schema_of_a_cloud_has_every_field_of_the_documentation() {
+        let schema = printed(DocumentKind::Bootstrap);
+        assert_eq!(schema["additionalProperties"], false);
+        let fields = &schema["$defs"]["Bootstrap"]["properties"];
+        let mut found = Vec::new();
+        examples(Path::new(DOCS), &mut found);
+        found.retain(|(_, value)| value["kind"] == "Bootstrap");
+        assert!(!found.is_empty());
+        for (page, value) in found {
+            for field in value["spec"].as_object().unwrap().keys() {
+                assert!(fields.get(field).is_some(), "{page}: {field}");
+            }
+        }
     }
 
     #[test]

@@ -27,12 +27,13 @@ async fn without_access_to_the_cluster_only_magnum_is_checked() {
         let report = json(&ran);
         assert_eq!(report["is_valid"], false);
         assert_eq!(result(&report, "magnum"), "ok");
-        for part in ["nodes", "dns", "authentication", "certificates"] {
+        for part in ["nodes", "dns", "authentication", "certificates", "volume"] {
             assert_eq!(result(&report, part), "not_checked", "{report}");
         }
         assert!(ran.out.contains("portico login"), "{}", ran.out);
         assert!(ran.err.contains("--waive"), "{}", ran.err);
-        let waive = "api,nodes,dns,authentication,certificates";
+        // a volume and a load balancer are checked with --full only
+        let waive = "api,nodes,dns,authentication,certificates,volume,load-balancer";
         let ran = tenant.cluster(&["validate", &name, "--waive", waive]).await;
         assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     })
@@ -75,7 +76,7 @@ async fn an_enrolled_cluster_is_checked_with_the_users_own_token() {
             "-o",
             "json",
             "--waive",
-            "nodes,dns,authentication",
+            "nodes,dns,authentication,volume,load-balancer",
         ];
         let report = loop {
             let ran = tenant.cluster(&words).await;
@@ -138,7 +139,7 @@ async fn an_enrolled_cluster_is_checked_with_the_users_own_token() {
         // nothing is deployed in it, and a developer may not list all namespaces
         let ran = tenant.cluster(&["services", "list", &name]).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
-        for service in ["monitoring", "logging", "registry", "ingress"] {
+        for service in ["monitoring", "logging", "registry", "ingress", "backup"] {
             assert!(ran.out.contains(service), "{}", ran.out);
         }
         let words = ["services", "status", &name, "ingress"];

@@ -89,7 +89,8 @@ pub enum ClusterCommand {
     #[command(visible_alias = "ng", subcommand)]
     Nodegroup(NodegroupCommand),
     /// List, add, remove and replace nodes
-    #[command(visible_alias = "node", subcommand)]
+    // `get nodes` is the word of kaasctl
+    #[command(visible_alias = "node", alias = "get", subcommand)]
     Nodes(NodesCommand),
     Autoscale(AutoscaleArgs),
     Heal(HealArgs),
@@ -121,7 +122,7 @@ pub enum ClusterCommand {
     Health(HealthArgs),
     Validate(ValidateArgs),
     Preconfigure(Box<PreconfigureArgs>),
-    /// Show which managed services run in a cluster: monitoring, logging, registry, ingress
+    /// Show which managed services run in a cluster, such as monitoring and backup
     #[command(subcommand)]
     Services(ServicesCommand),
     Export(ExportArgs),
@@ -355,12 +356,44 @@ mod tests {
             ],
             vec!["p", "update", "-f", "a.yaml"],
             vec!["p", "enrol", "shop"],
+            vec!["p", "get", "nodes", "shop"],
             vec!["p", "import", "--all"],
             vec!["p", "export", "shop", "-o", "terraform"],
             vec!["p", "export", "shop", "--as", "terraform"],
             vec!["p", "list", "-o", "jsonpath={.items[*].name}"],
         ] {
             assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn every_operation_can_be_tried_waited_for_and_limited_in_time() {
+        for words in [
+            "create shop -t small",
+            "apply -f shop.yaml",
+            "delete shop",
+            "resize shop 5",
+            "upgrade shop --to v1.32 --approve",
+            "nodegroup create shop gpu",
+            "nodegroup update shop gpu --min 1",
+            "nodegroup delete shop gpu",
+            "nodes add shop",
+            "nodes remove shop node-1",
+            "nodes replace shop node-1",
+            "autoscale shop set --min 1",
+            "ca rotate shop",
+            "credential rotate shop",
+        ] {
+            let all = || std::iter::once("p").chain(words.split(' '));
+            for more in [
+                ["--dry-run", "--timeout", "5m"],
+                ["--wait", "--timeout", "5m"],
+                ["--no-wait", "--timeout", "5m"],
+                ["--reason", "CHG-12", "--wait"],
+            ] {
+                let read = Program::try_parse_from(all().chain(more));
+                assert!(read.is_ok(), "{words} {more:?}");
+            }
         }
     }
 

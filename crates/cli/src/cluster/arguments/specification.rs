@@ -1,8 +1,7 @@
 //! The grammar of the commands that take a specification: create, apply, diff.
-use super::{DryRunArgs, PodArgs, SharedArgs, WaitArgs, duration};
+use super::{DryRunArgs, PodArgs, SharedArgs, WaitArgs};
 use clap::Args;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Create a cluster, once: a lost response never makes a second one
 ///
@@ -109,6 +108,13 @@ const OPTIONS: [&str; 13] = [
     mut_arg("dry_run", |dry_run| dry_run.help(
         "Show the steps; send nothing. Exit code 1: it would change something"
     )),
+    mut_arg("wait", |wait| wait.help("Wait for each step, with its progress on standard error: the default")),
+    mut_arg("no_wait", |no_wait| no_wait.help(
+        "Return as soon as Magnum has accepted the request; refused where there are several steps"
+    )),
+    mut_arg("timeout", |timeout| timeout.help(
+        "Stop waiting for a step after this time, such as 90s, 60m or 2h; the step continues"
+    )),
     after_help = "\
 Examples:
   portico cluster apply -f shop.yaml --dry-run     # exit code 1: it would change something
@@ -136,9 +142,8 @@ pub struct ApplyArgs {
     /// portico.dev/reason of the file
     #[arg(long, value_name = "TEXT")]
     pub reason: Option<String>,
-    /// Stop waiting for a step after this time, such as 90s, 60m or 2h; the step continues
-    #[arg(long, value_name = "TIME", default_value = "60m", value_parser = duration)]
-    pub timeout: Duration,
+    #[command(flatten)]
+    pub waiting: WaitArgs,
     #[command(flatten)]
     pub shared: SharedArgs,
 }

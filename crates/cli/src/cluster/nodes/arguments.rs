@@ -5,7 +5,7 @@ use portico_lifecycle::spec::DEFAULT_GROUP;
 
 #[derive(Debug, Subcommand)]
 pub enum NodesCommand {
-    #[command(visible_alias = "ls")]
+    #[command(visible_alias = "ls", alias = "nodes")]
     List(ListArgs),
     Add(AddArgs),
     #[command(visible_alias = "rm")]

@@ -4,12 +4,14 @@ use crate::cluster::error::ClusterError;
 use crate::cluster::specification;
 use crate::direct::CloudChoice;
 use portico_lifecycle::spec::DocumentVersion;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
 use url::Url;
 
-#[derive(Debug, Deserialize)]
+/// What a cloud must have before clusters are created.
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Document {
     #[serde(rename = "apiVersion")]
@@ -20,13 +22,13 @@ struct Document {
     spec: Bootstrap,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 enum Kind {
     Bootstrap,
 }
 
 /// What is needed. An absent value means that any will do. It has no secrets.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Bootstrap {
     /// A name in `clouds.yaml`.
@@ -50,7 +52,7 @@ pub struct Bootstrap {
 }
 
 /// Nodes of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Nodes {
     /// Absent: 1.
@@ -85,6 +87,11 @@ impl Bootstrap {
             _ => {}
         }
         Ok(spec)
+    }
+
+    /// Returns the JSON Schema of the file.
+    pub fn json_schema() -> Value {
+        schemars::schema_for!(Document).to_value()
     }
 
     /// Returns the cloud and the project: those of the options, else those of the file.

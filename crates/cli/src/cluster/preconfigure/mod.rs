@@ -18,7 +18,7 @@ use super::views::print_object;
 use crate::direct::CloudChoice;
 use crate::output::{self, OutputFormat};
 use clap::Args;
-use document::Bootstrap;
+pub use document::Bootstrap;
 use inventory::Inventory;
 use report::Check;
 use serde::Serialize;

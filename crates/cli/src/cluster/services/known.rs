@@ -13,10 +13,12 @@ pub enum ManagedService {
     Registry,
     /// ingress-nginx, Traefik, HAProxy, Contour, and Octavia's controller
     Ingress,
+    /// Velero and K8up
+    Backup,
 }
 
 /// Namespaces in which a workload is recognised by its name too.
-pub const NAMESPACES: [&str; 15] = [
+pub const NAMESPACES: [&str; 17] = [
     "kube-system",
     "monitoring",
     "monitoring-system",
@@ -32,14 +34,17 @@ pub const NAMESPACES: [&str; 15] = [
     "traefik",
     "haproxy-controller",
     "projectcontour",
+    "velero",
+    "k8up",
 ];
 
 impl ManagedService {
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Monitoring,
         Self::Logging,
         Self::Registry,
         Self::Ingress,
+        Self::Backup,
     ];
 
     /// Returns the name.
@@ -49,6 +54,7 @@ impl ManagedService {
             Self::Logging => "logging",
             Self::Registry => "registry",
             Self::Ingress => "ingress",
+            Self::Backup => "backup",
         }
     }
 
@@ -88,6 +94,7 @@ impl ManagedService {
                 "contour",
                 "octavia-ingress-controller",
             ],
+            Self::Backup => &["velero", "k8up"],
         }
     }
 }
@@ -131,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_service_is_recognised_by_label_everywhere_and_by_name_in_its_place() {
-        use ManagedService::{Ingress, Logging, Monitoring, Registry};
+        use ManagedService::{Backup, Ingress, Logging, Monitoring, Registry};
         for (namespace, name, called, expected) in [
             ("shop", "mon-grafana", vec!["grafana"], Some(Monitoring)),
             ("monitoring", "prometheus-k8s", vec![], Some(Monitoring)),
@@ -149,6 +156,8 @@ mod tests {
                 vec![],
                 Some(Ingress),
             ),
+            ("velero", "velero", vec![], Some(Backup)),
+            ("backups", "nightly", vec!["velero"], Some(Backup)),
             // a name of a user's own
             ("shop", "registry-frontend", vec![], None),
             ("shop", "grafana", vec!["shop"], None),

@@ -18,7 +18,7 @@ use known::{ManagedService, NAMESPACES};
 use state::{Seen, ServiceView, WorkloadView};
 use workload::{Kind, Workload};
 
-/// Show which managed services run in a cluster: monitoring, logging, registry, ingress
+/// Show which managed services run in a cluster, such as monitoring and backup
 ///
 /// Portico does not deploy services yet: `list` and `status` recognise what Magnum's driver, Helm or you have
 /// deployed, by labels, names and namespaces.

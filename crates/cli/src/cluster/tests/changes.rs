@@ -111,6 +111,37 @@ async fn a_group_is_resized_by_its_uuid_and_followed() {
 }
 
 #[tokio::test]
+async fn a_file_is_applied_without_waiting_where_it_has_one_step() {
+    let (machine, cloud) = (Machine::new(), cloud().await);
+    let groups = "nodeGroups: [{name: default-worker, replicas: 3, min: 2}]";
+    let path = file(&machine, groups);
+    let words = ["apply", "-f", &path, "--no-wait"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert!(ran.err.contains("leave out --no-wait"), "{}", ran.err);
+    assert!(cloud.calls().is_empty());
+
+    // Magnum accepts the only step, and does nothing within the time of this test
+    let cloud = StandIn::start(
+        vec![cluster(CLUSTER, "shop", "CREATE_COMPLETE")],
+        |request, _| (request.method == "POST").then(|| (202, json!({"uuid": CLUSTER}))),
+    );
+    let cloud = cloud.await;
+    let path = file(
+        &machine,
+        "nodeGroups: [{name: default-worker, replicas: 3}]",
+    );
+    let words = ["apply", "-f", &path, "--no-wait"];
+    let ran = machine.run(&cloud, &words, None).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("portico cluster watch"), "{}", ran.err);
+    assert_eq!(
+        cloud.calls(),
+        [format!("POST clusters/{CLUSTER}/actions/resize")]
+    );
+}
+
+#[tokio::test]
 async fn nodes_are_removed_only_with_the_name() {
     let (machine, cloud) = (Machine::new(), cloud().await);
     let path = file(

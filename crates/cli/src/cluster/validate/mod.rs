@@ -1,4 +1,5 @@
 //! `portico cluster validate`: a new cluster from end to end, with the user's own access to it.
+mod balancer;
 mod checks;
 mod objects;
 mod report;
@@ -27,6 +28,8 @@ use tokio::time::Instant;
 /// Pause between two looks at an object.
 const PAUSE: Duration = Duration::from_secs(2);
 const PODS_OF_DNS: &str = "/api/v1/namespaces/kube-system/pods";
+/// Why the parts of `--full` were not checked without it.
+const NEEDS_FULL: &str = "needs --full, which makes an object for it, and deletes it again";
 /// The versions of the API, the newest first.
 const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 
@@ -34,15 +37,16 @@ const REVIEWS: [&str; 2] = ["v1", "v1beta1"];
 ///
 /// Uses your own access to the cluster, as kubectl has it through Portico; kubectl itself is not needed.
 /// Checked are the API and its certificate, Magnum's state, nodes, DNS, the user that the cluster sees, and
-/// the days that certificates are still valid. Exit code 1 if a part failed, or was not checked: a part that
-/// the cluster is meant to be without is left out with --waive.
+/// the days that certificates are still valid; with --full also a volume and a load balancer. Exit code 1 if a
+/// part failed, or was not checked, as those of --full without it: a part that is not wanted is left out with
+/// --waive.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  portico cluster validate shop
+  portico cluster validate shop --waive volume,load-balancer  # makes nothing
   portico cluster validate shop --full                        # also makes a volume and a load balancer, and deletes them
   portico cluster validate shop --full --waive load-balancer  # for a cloud without load balancers
-  portico cluster validate shop -o json")]
+  portico cluster validate shop --full -o json")]
 pub struct ValidateArgs {
     /// Name or UUID
     pub cluster: String,
@@ -90,7 +94,7 @@ async fn check(
     let mut found = vec![(Part::Magnum, checks::magnum(cluster))];
     let inside = match access {
         Ok(access) => inside(console, args, cluster, &access, etcd, pause).await?,
-        Err(error) => without_access(args, cluster, &error).await,
+        Err(error) => without_access(cluster, &error).await,
     };
     found.extend(inside);
     for (part, finding) in &mut found {
@@ -118,15 +122,15 @@ async fn inside(
 ) -> Result<Vec<(Part, Finding)>, ClusterError> {
     let api = match Kubernetes::new(access) {
         Ok(api) => api,
-        Err(error) => return Ok(unreached(args, Finding::failed(error.to_string()))),
+        Err(error) => return Ok(unreached(Finding::failed(error.to_string()))),
     };
     let began = Instant::now();
     let answer = match api.answer("/version").await {
         Ok(answer) => answer,
         Err(error @ ApiError::Token(_)) => {
-            return Ok(unreached(args, Finding::not_checked(error.to_string())));
+            return Ok(unreached(Finding::not_checked(error.to_string())));
         }
-        Err(error) => return Ok(unreached(args, Finding::failed(error.to_string()))),
+        Err(error) => return Ok(unreached(Finding::failed(error.to_string()))),
     };
     let authority = access.authority.as_deref();
     let server = answer.certificate.as_deref();
@@ -137,8 +141,8 @@ async fn inside(
         let error = ApiError::of_answer(answer.status, &answer.body);
         let text = error.to_string();
         found.push((Part::Authentication, checks::no_review(&error)));
-        found.extend(of_parts(args, &[Part::Nodes, Part::Dns], &text));
-        found.extend(of_parts(args, &Part::FULL, &text));
+        found.extend(not_checked(&[Part::Nodes, Part::Dns], &text));
+        found.extend(not_checked(&Part::FULL, &text));
         return Ok(found);
     }
     let dns = [("labelSelector", "k8s-app in (kube-dns,coredns)")];
@@ -147,6 +151,7 @@ async fn inside(
         api.list(PODS_OF_DNS, &dns),
         review(&api),
     );
+    let image = pods.as_ref().ok().and_then(|pods| balancer::image(pods));
     let unread = |error: ApiError| Finding::not_checked(error.to_string());
     let nodes = nodes.map_or_else(unread, |nodes| checks::nodes(&nodes, cluster));
     let pods = pods.map_or_else(unread, |pods| checks::dns(&pods));
@@ -158,7 +163,9 @@ async fn inside(
     found.push((Part::Dns, pods));
     found.push((Part::Authentication, authentication));
     if args.full {
-        found.extend(full(console, args, &api, pause).await?);
+        found.extend(full(console, args, &api, image.as_deref(), pause).await?);
+    } else {
+        found.extend(not_checked(&Part::FULL, NEEDS_FULL));
     }
     Ok(found)
 }
@@ -168,6 +175,7 @@ async fn full(
     console: &mut Console,
     args: &ValidateArgs,
     api: &Kubernetes,
+    image: Option<&str>,
     pause: Duration,
 ) -> Result<Vec<(Part, Finding)>, ClusterError> {
     let (waived, wanted): (Vec<Part>, Vec<Part>) = Part::FULL
@@ -177,7 +185,7 @@ async fn full(
         timeout: args.timeout,
         pause,
     };
-    let made = objects::check(api, console, &wanted, waiting).await;
+    let made = objects::check(api, console, &wanted, image, waiting).await;
     let mut found = made.findings;
     if made.is_interrupted {
         let cleanup = found.iter().find(|(part, _)| *part == Part::Cleanup);
@@ -225,7 +233,7 @@ fn reached(access: &Access, status: u16, body: &Value, elapsed: Duration) -> Fin
 }
 
 /// Returns the findings where the API server was not reached.
-fn unreached(args: &ValidateArgs, api: Finding) -> Vec<(Part, Finding)> {
+fn unreached(api: Finding) -> Vec<(Part, Finding)> {
     let mut found = vec![(Part::Api, api)];
     let parts = [
         Part::Nodes,
@@ -234,17 +242,13 @@ fn unreached(args: &ValidateArgs, api: Finding) -> Vec<(Part, Finding)> {
         Part::Certificates,
     ];
     let text = "the API server was not reached";
-    found.extend(of_parts(args, &parts, text));
-    found.extend(of_parts(args, &Part::FULL, text));
+    found.extend(not_checked(&parts, text));
+    found.extend(not_checked(&Part::FULL, text));
     found
 }
 
 /// Returns the findings where this machine has no access to the cluster: only whether something answers.
-async fn without_access(
-    args: &ValidateArgs,
-    cluster: &Cluster,
-    error: &AccessError,
-) -> Vec<(Part, Finding)> {
+async fn without_access(cluster: &Cluster, error: &AccessError) -> Vec<(Part, Finding)> {
     let api = match &cluster.api_address {
         None => Finding::not_checked("Magnum knows no address yet"),
         Some(address) => match probe::connect(address).await {
@@ -256,7 +260,7 @@ async fn without_access(
             }
         },
     };
-    let mut found = unreached(args, api);
+    let mut found = unreached(api);
     for (part, finding) in &mut found {
         if *part != Part::Api {
             *finding = Finding::not_checked(error.to_string());
@@ -265,11 +269,10 @@ async fn without_access(
     found
 }
 
-/// Returns the parts as not checked; those of `--full` only with it.
-fn of_parts(args: &ValidateArgs, parts: &[Part], text: &str) -> Vec<(Part, Finding)> {
+/// Returns the parts as not checked, for this reason.
+fn not_checked(parts: &[Part], text: &str) -> Vec<(Part, Finding)> {
     let parts = parts.iter().copied();
-    let asked = parts.filter(|part| args.full || !Part::FULL.contains(part));
-    asked
+    parts
         .map(|part| (part, Finding::not_checked(text)))
         .collect()
 }

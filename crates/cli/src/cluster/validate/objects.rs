@@ -1,5 +1,6 @@
 //! What `--full` makes in a cluster: a claim and a load balancer, in a namespace of its own, which is
 //! deleted in every case.
+use super::balancer::balancer;
 use super::report::{Finding, Part};
 use super::volume::volume;
 use crate::cluster::console::Console;
@@ -11,8 +12,6 @@ use tokio::time::{Instant, sleep};
 const NAMESPACES: &str = "/api/v1/namespaces";
 /// Rights in a new namespace, and its service account, are made a moment after it.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// The name of the Service.
-const BALANCER: &str = "load-balancer";
 
 /// How long to wait for an object.
 #[derive(Clone, Copy, Debug)]
@@ -30,11 +29,13 @@ pub struct Made {
     pub is_interrupted: bool,
 }
 
-/// Makes the objects of these parts, waits for their results, and deletes the namespace.
+/// Makes the objects of these parts, waits for their results, and deletes the namespace. `image` is what the pod of
+/// the load balancer runs.
 pub async fn check(
     api: &Kubernetes,
     console: &mut Console,
     parts: &[Part],
+    image: Option<&str>,
     waiting: Waiting,
 ) -> Made {
     if parts.is_empty() {
@@ -61,7 +62,7 @@ pub async fn check(
             };
             let balancer = async {
                 if has(Part::LoadBalancer) {
-                    Some(balancer(api, &namespace, waiting).await)
+                    Some(balancer(api, &namespace, image, waiting).await)
                 } else {
                     None
                 }
@@ -157,39 +158,6 @@ fn still_there(namespace: &str, cause: &str) -> Finding {
         "the namespace {namespace} may still exist ({cause}): delete it with `kubectl delete namespace \
          {namespace}`"
     ))
-}
-
-/// Makes a Service of type LoadBalancer, and waits for its address.
-async fn balancer(api: &Kubernetes, namespace: &str, waiting: Waiting) -> Finding {
-    let services = format!("{NAMESPACES}/{namespace}/services");
-    let object = json!({
-        "apiVersion": "v1", "kind": "Service", "metadata": {"name": BALANCER},
-        "spec": {"type": "LoadBalancer", "selector": {"app": BALANCER},
-                 "ports": [{"port": 80, "targetPort": 8080, "protocol": "TCP"}]},
-    });
-    if let Err(error) = create(api, &services, &object, waiting).await {
-        return of_error(&error);
-    }
-    let path = format!("{services}/{BALANCER}");
-    match until(api, &path, waiting, address).await {
-        Ok(Some(address)) => Finding::ok(format!("a Service got the address {address}")),
-        Ok(None) => {
-            let event = last_warning(api, namespace, "Service", BALANCER).await;
-            Finding::failed(format!(
-                "a Service got no address within {} s{}",
-                waiting.timeout.as_secs(),
-                suffix(event)
-            ))
-        }
-        Err(error) => of_error(&error),
-    }
-}
-
-/// Returns the first address of a Service.
-fn address(service: &Value) -> Option<String> {
-    let first = service.pointer("/status/loadBalancer/ingress/0")?;
-    let text = first.get("ip").or_else(|| first.get("hostname"))?;
-    text.as_str().map(str::to_owned)
 }
 
 fn namespace_object(name: &str) -> Value {

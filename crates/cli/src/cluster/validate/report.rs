@@ -21,7 +21,7 @@ pub enum Part {
     Certificates,
     /// A PersistentVolumeClaim is bound (--full)
     Volume,
-    /// A Service of type LoadBalancer gets an address (--full)
+    /// A pod answers through a Service of type LoadBalancer (--full)
     LoadBalancer,
     /// What the checks have made is deleted
     #[value(skip)]
@@ -29,7 +29,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The parts for which objects are made.
+    /// The parts for which objects are made, with `--full` only.
     pub const FULL: [Self; 2] = [Self::Volume, Self::LoadBalancer];
 
     /// Returns the name, as `--waive` takes it.
@@ -195,7 +195,8 @@ impl Report {
                 absent.join(",")
             ));
         }
-        if !self.full {
+        let needs_full = |part: &Part| absent.contains(&part.name());
+        if !self.full && Part::FULL.iter().any(needs_full) {
             text.push_str(" Volumes and load balancers are checked with --full.");
         }
         text
@@ -243,13 +244,18 @@ mod tests {
     }
 
     #[test]
-    fn a_valid_cluster_without_full_names_what_was_left_out() {
-        let found = vec![(Part::Api, Finding::ok("answers"))];
-        let report = Report::new("1".to_owned(), "shop".to_owned(), false, found);
+    fn a_report_without_full_names_what_full_checks_unless_it_is_waived() {
+        let report_of = |volume: Finding| {
+            let found = vec![(Part::Api, Finding::ok("answers")), (Part::Volume, volume)];
+            Report::new("1".to_owned(), "shop".to_owned(), false, found)
+        };
         assert_eq!(
-            report.summary(),
-            "The cluster shop is valid. Volumes and load balancers are checked with --full."
+            report_of(Finding::not_checked("needs --full")).summary(),
+            "Not checked: volume. If the cluster is meant to be without them, leave them out with --waive \
+             volume. Volumes and load balancers are checked with --full."
         );
+        let waived = report_of(Finding::waived()).summary();
+        assert_eq!(waived, "The cluster shop is valid.");
     }
 
     #[test]

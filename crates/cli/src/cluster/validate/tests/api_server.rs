@@ -7,12 +7,16 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 #[derive(Default)]
 struct State {
     /// `GET` paths that answer with an empty list, and `POST` ones that are forbidden.
     removed: BTreeSet<String>,
     has_addresses: bool,
+    /// Where the pod of the load balancer answers.
+    balancer_port: u16,
     accepts_tokens: bool,
     namespace: Option<String>,
     /// Kinds of what was made.
@@ -29,10 +33,12 @@ impl ApiServer {
     /// Starts the API of a cluster that works, with one control plane node and one worker.
     pub async fn start() -> Self {
         portico_runtime::install_crypto_provider();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
+        let balancer = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let state = Arc::new(Mutex::new(State {
             has_addresses: true,
+            balancer_port: balancer.local_addr().unwrap().port(),
             accepts_tokens: true,
             ..State::default()
         }));
@@ -42,6 +48,7 @@ impl ApiServer {
                 answer(&mut of_handler.lock().unwrap(), &method, &uri, &body)
             });
         tokio::spawn(async move { axum::serve(listener, app).await });
+        tokio::spawn(answer_questions(balancer));
         Self { state, url }
     }
 
@@ -69,6 +76,16 @@ impl ApiServer {
 
     pub fn has_namespace(&self) -> bool {
         self.state.lock().unwrap().namespace.is_some()
+    }
+}
+
+/// Answers questions of DNS over TCP as the pod of the load balancer does: with the header of an answer.
+async fn answer_questions(listener: TcpListener) {
+    while let Ok((mut stream, _)) = listener.accept().await {
+        let mut question = [0_u8; 27];
+        stream.read_exact(&mut question).await.unwrap();
+        question[4] |= 0x80;
+        stream.write_all(&question).await.unwrap();
     }
 }
 
@@ -128,15 +145,19 @@ fn read(state: &State, path: &str) -> Response {
     match last {
         "version" => object(json!({"gitVersion": "v1.31.0"})),
         "nodes" => list(&[ready("control-plane-0"), ready("worker-0")]),
-        "pods" => list(&[ready("coredns-1")]),
+        "pods" => {
+            let mut pod = ready("coredns-1");
+            pod["spec"] = json!({"containers": [{"image": "registry.example/coredns:v1.11.3"}]});
+            list(&[pod])
+        }
         "storageclasses" => list(&[json!({
             "metadata": {"name": "csi", "annotations": {
                 "storageclass.kubernetes.io/is-default-class": "true"}},
             "volumeBindingMode": "WaitForFirstConsumer", "reclaimPolicy": "Delete"})]),
         "volume" => object(json!({"spec": {"volumeName": "pv-1"}, "status": {"phase": "Bound"}})),
-        "load-balancer" if state.has_addresses => {
-            object(json!({"status": {"loadBalancer": {"ingress": [{"ip": "203.0.113.7"}]}}}))
-        }
+        "load-balancer" if state.has_addresses => object(json!({
+            "spec": {"ports": [{"port": state.balancer_port}]},
+            "status": {"loadBalancer": {"ingress": [{"ip": "127.0.0.1"}]}}})),
         "load-balancer" => object(json!({"status": {"loadBalancer": {}}})),
         "events" => {
             list(&[json!({"message": "no quota", "lastTimestamp": "2026-11-28T00:00:00Z"})])

@@ -72,18 +72,35 @@ async fn run(access: Result<Access, AccessError>, cluster: &Cluster, more: &[&st
 
 /// The certificates of a server without TLS are not seen.
 const PLAIN: &str = "certificates";
+/// Also what needs `--full`.
+const PLAIN_PARTS: &str = "certificates,volume,load-balancer";
 
 #[tokio::test]
 async fn a_cluster_that_works_is_valid() {
     let server = ApiServer::start().await;
-    let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
+    let waived = ["--waive", PLAIN_PARTS];
+    let ran = run(Ok(server.access()), &cluster(&[]), &waived).await;
     assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
     assert!(ran.err.contains("shop is valid"), "{}", ran.err);
     for part in ["api", "magnum", "nodes", "dns", "authentication"] {
         assert_eq!(ran.part(part)["result"], "ok", "{part}");
     }
     assert_eq!(ran.part(PLAIN)["result"], "waived");
-    assert_eq!(ran.part("volume"), Value::Null);
+    assert_eq!(ran.part("volume")["result"], "waived");
+    assert!(server.made().is_empty());
+}
+
+#[tokio::test]
+async fn without_full_a_volume_and_a_load_balancer_are_not_checked() {
+    let server = ApiServer::start().await;
+    let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
+    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
+    for part in ["volume", "load-balancer"] {
+        assert_eq!(ran.part(part)["result"], "not_checked", "{part}");
+        let detail = ran.part(part)["detail"].to_string();
+        assert!(detail.contains("--full"), "{detail}");
+    }
+    assert!(ran.err.contains("volume,load-balancer"), "{}", ran.err);
     assert!(server.made().is_empty());
 }
 
@@ -91,10 +108,11 @@ async fn a_cluster_that_works_is_valid() {
 async fn a_part_that_is_absent_is_an_error_until_it_is_left_out() {
     let server = ApiServer::start().await;
     server.remove("/api/v1/namespaces/kube-system/pods");
-    let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
+    let waived = ["--waive", PLAIN_PARTS];
+    let ran = run(Ok(server.access()), &cluster(&[]), &waived).await;
     assert_eq!(ran.code, 1, "{}", ran.out);
     assert_eq!(ran.part("dns")["result"], "not_checked");
-    let waived = ["--waive", "certificates,dns"];
+    let waived = ["--waive", "certificates,volume,load-balancer,dns"];
     let ran = run(Ok(server.access()), &cluster(&[]), &waived).await;
     assert_eq!(ran.code, 0, "{}", ran.out);
 }
@@ -109,10 +127,18 @@ async fn what_full_makes_is_deleted() {
         assert_eq!(ran.part(part)["result"], "ok", "{part}: {}", ran.out);
     }
     let detail = ran.part("load-balancer")["detail"].to_string();
-    assert!(detail.contains("203.0.113.7"), "{detail}");
+    assert!(detail.contains("127.0.0.1"), "{detail}");
+    assert!(detail.contains("answers this machine"), "{detail}");
     let mut kinds = server.made();
     kinds.sort();
-    let expected = ["Namespace", "PersistentVolumeClaim", "Pod", "Service"];
+    // a pod uses the claim, and one answers behind the Service
+    let expected = [
+        "Namespace",
+        "PersistentVolumeClaim",
+        "Pod",
+        "Pod",
+        "Service",
+    ];
     assert_eq!(kinds, expected);
     assert!(!server.has_namespace());
 }
@@ -129,6 +155,20 @@ async fn a_load_balancer_without_an_address_fails_and_its_namespace_is_deleted()
     assert!(detail.contains("no quota"), "{detail}");
     assert_eq!(ran.part("volume")["result"], "waived");
     assert_eq!(ran.part("cleanup")["result"], "ok");
+    assert_eq!(server.made(), ["Namespace", "Pod", "Service"]);
+    assert!(!server.has_namespace());
+}
+
+#[tokio::test]
+async fn a_load_balancer_without_a_pod_behind_it_is_not_checked() {
+    let server = ApiServer::start().await;
+    server.remove("/api/v1/namespaces/kube-system/pods");
+    let words = ["--full", "--waive", "certificates,dns,volume"];
+    let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert_eq!(ran.part("load-balancer")["result"], "not_checked");
+    let detail = ran.part("load-balancer")["detail"].to_string();
+    assert!(detail.contains("CoreDNS"), "{detail}");
     assert_eq!(server.made(), ["Namespace", "Service"]);
     assert!(!server.has_namespace());
 }
