@@ -43,7 +43,7 @@ pub fn pause(now: Circumstances) -> Option<u64> {
     }
 }
 
-/// Returns the pause until a viewer should ask again, in seconds.
+/// Returns the pause between two calls while viewers ask, in seconds.
 pub fn watched_pause(now: Circumstances) -> u64 {
     let usual = match now.running {
         Some(elapsed) => u64::try_from(poll_interval(elapsed).as_secs()).unwrap_or(IDLE),

@@ -80,7 +80,7 @@ pub async fn progress(
     Ok(ProgressUpdate {
         now: now.as_second(),
         observed_at: view.observed_at.as_second(),
-        poll_seconds: view.poll_seconds,
+        poll_millis: view.poll_millis,
         outdated: view.outdated,
         changed: (!is_known).then(|| Box::new(content)),
     })
@@ -278,7 +278,7 @@ mod tests {
             is_gone: false,
             observed_at: now,
             outdated: None,
-            poll_seconds: 2,
+            poll_millis: 2_000,
         }
     }
 

@@ -11,10 +11,12 @@ use portico_domain::panel::lifecycle::{
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Seconds between two polls when nothing is expected to change by itself.
-const SETTLED_POLL_SECONDS: u32 = 30;
-/// Minimum of the seconds until the next poll after Portico did not answer.
-const FAILED_POLL_SECONDS: u32 = 10;
+/// Milliseconds between two polls when nothing is expected to change by itself.
+const SETTLED_POLL_MILLIS: u32 = 30_000;
+/// Minimum of the milliseconds until the next poll while something changes.
+const MIN_POLL_MILLIS: u32 = 250;
+/// The same after Portico did not answer.
+const FAILED_POLL_MILLIS: u32 = 10_000;
 
 /// A cluster that is being watched. `Copy`.
 #[derive(Clone, Copy)]
@@ -29,7 +31,7 @@ pub struct Watch {
     pub request_id: RwSignal<Option<String>>,
     /// Changed states, for screen readers.
     pub spoken: RwSignal<String>,
-    poll_seconds: StoredValue<u32>,
+    poll_millis: StoredValue<u32>,
     is_asking: StoredValue<bool>,
     timer: Timer,
 }
@@ -44,7 +46,7 @@ impl Watch {
             outdated: RwSignal::new(update.outdated.clone()),
             request_id: RwSignal::new(None),
             spoken: RwSignal::new(String::new()),
-            poll_seconds: StoredValue::new(update.poll_seconds),
+            poll_millis: StoredValue::new(update.poll_millis),
             is_asking: StoredValue::new(false),
             timer: Timer::new(),
         }
@@ -110,21 +112,21 @@ impl Watch {
                 return None;
             }
             Some(if expects_nothing(progress) {
-                SETTLED_POLL_SECONDS
+                SETTLED_POLL_MILLIS
             } else {
-                1
+                MIN_POLL_MILLIS
             })
         });
-        let wanted = self.poll_seconds.try_with_value(|seconds| *seconds);
-        if let (Some(Some(least)), Some(seconds)) = (next, wanted) {
-            let wait = Duration::from_secs(u64::from(seconds.max(least)));
+        let wanted = self.poll_millis.try_with_value(|millis| *millis);
+        if let (Some(Some(least)), Some(millis)) = (next, wanted) {
+            let wait = Duration::from_millis(u64::from(millis.max(least)));
             self.timer.start(wait, move || self.ask());
         }
     }
 
     fn take(self, update: ProgressUpdate) {
-        let seconds = update.poll_seconds;
-        self.poll_seconds.try_update_value(|wait| *wait = seconds);
+        let millis = update.poll_millis;
+        self.poll_millis.try_update_value(|wait| *wait = millis);
         let _ = self.outdated.try_set(update.outdated);
         let _ = self.request_id.try_set(None);
         let _ = self.observed_at.try_set(update.observed_at);
@@ -157,8 +159,8 @@ impl Watch {
         };
         let _ = self.outdated.try_set(Some(text));
         let _ = self.request_id.try_set(error.request_id);
-        self.poll_seconds
-            .try_update_value(|wait| *wait = (*wait).max(FAILED_POLL_SECONDS));
+        self.poll_millis
+            .try_update_value(|wait| *wait = (*wait).max(FAILED_POLL_MILLIS));
     }
 }
 

@@ -10,9 +10,10 @@ pub struct ProgressUpdate {
     pub now: i64,
     /// When Magnum last answered.
     pub observed_at: i64,
-    /// Seconds until the next poll: 2 in the first minute of an operation, then 5, then 15; more after
-    /// a refusal for too many requests.
-    pub poll_seconds: u32,
+    /// Milliseconds until the next poll, which finds the next answer of Magnum. Magnum is asked every 2 seconds in
+    /// the first minute of an operation, then every 5, then every 15; less often after a refusal for too many
+    /// requests.
+    pub poll_millis: u32,
     /// Why the data is old, as a sentence, while Magnum does not answer.
     pub outdated: Option<String>,
     /// `None`: nothing changed since the version that the page has.

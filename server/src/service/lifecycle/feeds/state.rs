@@ -57,8 +57,8 @@ pub struct View {
     pub observed_at: Timestamp,
     /// Why the data is old, as a sentence.
     pub outdated: Option<String>,
-    /// Seconds until a viewer should ask again.
-    pub poll_seconds: u32,
+    /// Milliseconds until a viewer should ask again.
+    pub poll_millis: u32,
 }
 
 /// What was read besides the cluster.
@@ -322,6 +322,16 @@ impl State {
         Some(interval.saturating_sub(since))
     }
 
+    /// Returns how long a viewer should wait: until Magnum's next answer is expected. Asking in the poller's interval,
+    /// but at other times, would show each change up to twice that interval late.
+    fn viewer_pause(&self, second: Duration, now: Timestamp) -> Duration {
+        let seconds = pace::watched_pause(self.circumstances(second, now));
+        let interval = second * u32::try_from(seconds).unwrap_or(u32::MAX);
+        let since = self.read.map_or(Duration::ZERO, |read| read.elapsed());
+        // the answer itself takes a moment
+        interval.saturating_sub(since) + second * 3 / 10
+    }
+
     fn circumstances(&self, second: Duration, now: Timestamp) -> Circumstances {
         let running = self.following.as_ref().filter(|one| !one.is_over(now));
         let is_busy = self
@@ -346,7 +356,6 @@ impl State {
     /// Returns what the pages show; `None` if nothing is known.
     pub fn view(&self, second: Duration, now: Timestamp) -> Option<View> {
         let seen = self.seen.as_ref().or(self.requested.as_ref())?;
-        let pause = pace::watched_pause(self.circumstances(second, now));
         Some(View {
             cluster: Arc::clone(&seen.cluster),
             model: Arc::clone(&seen.model),
@@ -359,7 +368,25 @@ impl State {
             is_gone: self.is_gone,
             observed_at: self.observed_at?,
             outdated: self.outage.clone(),
-            poll_seconds: u32::try_from(pause).unwrap_or(u32::MAX),
+            poll_millis: u32::try_from(self.viewer_pause(second, now).as_millis())
+                .unwrap_or(u32::MAX),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_viewer_asks_again_when_the_next_answer_is_expected() {
+        let (second, now) = (Duration::from_secs(1), Timestamp::UNIX_EPOCH);
+        let mut state = State::default();
+        state.pass();
+        for (elapsed, expected) in [(0, 15_300), (11, 4_300), (9, 300)] {
+            tokio::time::advance(second * elapsed).await;
+            let pause = state.viewer_pause(second, now);
+            assert_eq!(pause.as_millis(), expected);
+        }
     }
 }

@@ -178,7 +178,8 @@ async fn a_cluster_that_nothing_runs_on_is_read_seldom() {
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let view = feeds.look(&ada, CLUSTER).await.unwrap();
     assert!(view.following.is_none());
-    assert_eq!(view.poll_seconds, 15);
+    // the next answer is due after 15 of the tests' seconds
+    assert!((14..=16).contains(&(u128::from(view.poll_millis) / SECOND.as_millis())));
     assert_eq!(
         view.model.labels.get("kube_tag").map(String::as_str),
         Some("v1.31.0")
