@@ -4,6 +4,8 @@ use super::program::{Program, Ran};
 use super::tenant::Tenant;
 use anyhow::{Result, ensure};
 use serde::Serialize;
+use std::time::Duration;
+use tokio::time::sleep;
 use uuid::Uuid;
 
 /// The cluster whose page is watched and that is described.
@@ -11,6 +13,10 @@ const WATCHED: &str = "bench-watched";
 /// Longer than the interval at which an idle cluster is read: the operation begins outside of Portico, and its
 /// page must show that it runs.
 const OPERATION_SECONDS: &str = "24";
+
+/// A page that is opened shows an answer of Magnum of this age at most. Opened earlier, it would show what the page
+/// of the round before has read.
+const OPENED_MAX_AGE: Duration = Duration::from_secs(4);
 
 /// The number of measurements.
 pub struct Effort {
@@ -99,6 +105,7 @@ impl Run<'_> {
         for round in 0..self.effort.operations {
             // one more node, and one less again
             self.tenant.resize(cluster, 2 - round % 2).await?;
+            sleep(OPENED_MAX_AGE).await;
             self.pages.watch(cluster).await?;
             let ended = self.tenant.end_of_operation(cluster).await?;
             let seen = self.pages.end_seen().await?;
