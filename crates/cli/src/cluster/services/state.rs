@@ -216,6 +216,7 @@ mod tests {
                 ("logging", State::Absent),
                 ("registry", State::Stopped),
                 ("ingress", State::Running),
+                ("backup", State::Absent),
             ]
         );
         assert_eq!(

@@ -74,13 +74,15 @@ impl ApiServer {
 
     /// Adds a PersistentVolumeClaim.
     pub fn claim(&self, namespace: &str, name: &str) {
-        let claim = json!({"metadata": {"namespace": namespace, "name": name}});
+        let uid = format!("{namespace}-{name}");
+        let claim = json!({"metadata": {"namespace": namespace, "name": name, "uid": uid}});
         self.state.lock().unwrap().claims.push(claim);
     }
 
     /// Adds a Service of the type LoadBalancer.
     pub fn load_balancer(&self, namespace: &str, name: &str) {
-        let service = json!({"metadata": {"namespace": namespace, "name": name},
+        let uid = format!("{namespace}-{name}");
+        let service = json!({"metadata": {"namespace": namespace, "name": name, "uid": uid},
                              "spec": {"type": "LoadBalancer"}});
         self.state.lock().unwrap().services.push(service);
     }
