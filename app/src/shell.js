@@ -15,7 +15,8 @@
     notice = document.createElement("div");
     notice.className = "notice-bar";
     notice.role = "alert";
-    notice.innerHTML = 'The scripts of this page could not start. <a href="" rel="external">Reload the page</a>';
+    notice.innerHTML = 'The scripts of this page could not start. <a rel="external">Reload the page</a>';
+    notice.lastChild.href = "";
     document.documentElement.append(notice);
   };
   listen("input", ({ target }) => keep(target));
