@@ -22,7 +22,7 @@
   listen("input", ({ target }) => keep(target));
   listen("DOMContentLoaded", () => {
     for (const field of document.querySelectorAll("input,textarea")) {
-      if (field.value && field.value !== field.defaultValue) keep(field);
+      if (property(field) === "value" && field.value && field.value !== field.defaultValue) keep(field);
     }
     timer = setTimeout(fail, 30000);
   });
