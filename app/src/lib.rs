@@ -37,7 +37,7 @@ pub use routes::{RouteEntry, route_table};
 #[cfg(feature = "ssr")]
 pub use shell::shell;
 
-/// Sent to the window when the page is hydrated: `shell.js` gives fields what the user typed before.
+/// Sent to the window when the page is hydrated: `shell.js` then has no failure to show.
 #[cfg(feature = "hydrate")]
 const HYDRATED: &str = "portico:hydrated";
 

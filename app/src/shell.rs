@@ -12,10 +12,6 @@ use leptos_meta::{HashedStylesheet, MetaTags};
 ///
 /// - Sets the chosen appearance, so that nothing flashes. The gateway reads the same cookie for its own
 ///   pages, and passes none of Portico's on to the panel.
-/// - Keeps what is typed or chosen before the page is hydrated. Hydration sets fields to what the server
-///   knew; afterwards they get the user's values again, by an event that their signals hear. A browser
-///   that restores or completes the text of a field sends no event; such fields are found when the
-///   document is complete. Of radio buttons, only the one that was chosen sends an event.
 /// - Shows a notice if the page fails before it is hydrated, or is not within 30 s. It is beside the body,
 ///   in which hydration expects what the server has rendered.
 const BEFORE_HYDRATION: &str = include_str!("shell.js");
