@@ -37,21 +37,10 @@ pub use routes::{RouteEntry, route_table};
 #[cfg(feature = "ssr")]
 pub use shell::shell;
 
-/// Sent to the window when the page is hydrated: `shell.js` then has no failure to show.
-#[cfg(feature = "hydrate")]
-const HYDRATED: &str = "portico:hydrated";
-
 /// Hydrates the server's page in the browser.
 #[cfg(feature = "hydrate")]
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    wasm_bindgen_futures::spawn_local(async {
-        // what `hydrate_lazy` does, which does not report its end
-        let body = leptos::tachys::dom::body();
-        leptos::mount::hydrate_from_async(body, App).await.forget();
-        if let Ok(event) = web_sys::Event::new(HYDRATED) {
-            let _ = leptos::prelude::window().dispatch_event(&event);
-        }
-    });
+    leptos::mount::hydrate_lazy(App);
 }

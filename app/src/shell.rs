@@ -8,13 +8,10 @@ use leptos::{
 };
 use leptos_meta::{HashedStylesheet, MetaTags};
 
-/// Runs before the first paint, in each page; short, because each page sends it:
-///
-/// - Sets the chosen appearance, so that nothing flashes. The gateway reads the same cookie for its own
-///   pages, and passes none of Portico's on to the panel.
-/// - Shows a notice if the page fails before it is hydrated, or is not within 30 s. It is beside the body,
-///   in which hydration expects what the server has rendered.
-const BEFORE_HYDRATION: &str = include_str!("shell.js");
+/// Runs before the first paint: sets the chosen appearance, so that nothing flashes. The gateway
+/// reads the same cookie for its own pages, and passes none of Portico's on to the panel.
+const APPLY_THEME: &str = "try{var t=/(?:^|; )portico-theme=(light|dark)(?:;|$)/.exec(document.cookie);\
+    if(t)document.documentElement.setAttribute('data-theme',t[1])}catch(e){}";
 
 /// Renders the whole document. Its inline scripts carry the response's nonce.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
@@ -29,7 +26,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="csrf-token" content=csrf_token />
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg" />
                 <HashedStylesheet options=options.clone() />
-                <script nonce=use_nonce()>{BEFORE_HYDRATION}</script>
+                <script nonce=use_nonce()>{APPLY_THEME}</script>
                 <AutoReload options=options.clone() />
                 <HydrationScripts options />
                 <MetaTags />

@@ -82,7 +82,7 @@ test("testing oneself sends a request that the API server writes down", async ({
 
 test("an administrator learns what another user may do", async ({ page }) => {
   await open(page);
-  // entering text earlier is a test of hydration.spec.ts
+  // what is typed before scripts take the form over may be lost
   await interactive(page);
   const card = section(page, "Test a user");
   await card.getByLabel("Keystone user ID").fill(userId("vera"));

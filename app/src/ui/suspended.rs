@@ -30,6 +30,7 @@ pub fn suspended<V: 'static>(content: impl Future<Output = V> + Send + 'static) 
 /// Returns content for a `Suspense`, as `Suspend::new` does. Data that the page brought is ready at the first
 /// poll.
 #[cfg(not(feature = "ssr"))]
+#[inline(always)]
 pub fn suspended<V: 'static>(content: impl Future<Output = V> + Send + 'static) -> Suspend<V> {
     Suspend::new(content)
 }
