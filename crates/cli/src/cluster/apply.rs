@@ -1,23 +1,21 @@
 //! `portico cluster apply` and `diff`: from what exists to what a file describes.
-use super::arguments::{ApplyArgs, ClusterOutput, DiffArgs, WaitArgs};
+use super::arguments::{ApplyArgs, DiffArgs, WaitArgs};
 use super::connection::Connection;
 use super::console::Console;
 use super::create;
 use super::creation::{AttemptFile, Attempts};
 use super::error::ClusterError;
 use super::exit_code;
+use super::plan_output;
 use super::protection::{self, ProtectionChange};
 use super::review;
 use super::shrinking;
 use super::specification::Specification;
 use super::steps;
-use super::views::print_object;
 use portico_cluster_operations::mapping;
 use portico_lifecycle::model::{Cluster, NodeGroup, Template};
-use portico_lifecycle::plan::{Action, Impact, Plan, PlanContext, Present, plan};
+use portico_lifecycle::plan::{Impact, Plan, PlanContext, Present, plan};
 use portico_lifecycle::spec::{ClusterDocument, Problem, validate};
-use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -45,7 +43,8 @@ pub async fn diff(
     let uuid = existing.as_ref().map(|existing| existing.uuid);
     let protection = protection::planned(connection, document, uuid).await?;
     let name = &document.metadata.name;
-    print_all(console, args.shared.output, name, &plan, protection)?;
+    let format = args.shared.output;
+    plan_output::print_with_protection(console, format, name, &plan, protection)?;
     Ok(difference_of_all(&plan, protection))
 }
 
@@ -71,7 +70,8 @@ pub async fn apply(
     let plan = planned(connection, document, existing.as_ref(), args.prune).await?;
     let uuid = existing.as_ref().map(|existing| existing.uuid);
     let protection = protection::planned(connection, document, uuid).await?;
-    print_all(console, args.shared.output, name, &plan, protection)?;
+    let format = args.shared.output;
+    plan_output::print_with_protection(console, format, name, &plan, protection)?;
     let placed = match uuid {
         Some(uuid) => shrinking::of_plan(connection, uuid, &plan).await?,
         None => Vec::new(),
@@ -340,92 +340,5 @@ pub fn confirm(
         None => Err(ClusterError::Usage(
             "nodes would be removed, and there is no terminal to ask: add --yes".to_owned(),
         )),
-    }
-}
-
-/// Prints a plan for the cluster of a name.
-///
-/// # Errors
-/// If it cannot be written.
-pub fn print(
-    console: &mut Console,
-    format: ClusterOutput,
-    name: &str,
-    plan: &Plan,
-) -> Result<(), ClusterError> {
-    print_object(console, format, &to_json(plan), name, || Ok(text(plan)))
-}
-
-/// Prints a plan with a change of the protection.
-fn print_all(
-    console: &mut Console,
-    format: ClusterOutput,
-    name: &str,
-    plan: &Plan,
-    protection: Option<ProtectionChange>,
-) -> Result<(), ClusterError> {
-    let Some(change) = protection else {
-        return print(console, format, name, plan);
-    };
-    let mut value = to_json(plan);
-    if let Value::Object(members) = &mut value {
-        members.insert("protection".to_owned(), change.to_json());
-    }
-    print_object(console, format, &value, name, || {
-        Ok(format!("{}{}\n", text(plan), change.effect()))
-    })
-}
-
-fn to_json(plan: &Plan) -> Value {
-    let steps = plan.steps.iter().map(|step| {
-        json!({"action": word(&step.action), "effect": step.effect,
-               "impact": impact(step.impact), "refusal": step.refusal})
-    });
-    let immutable = plan.immutable.iter().map(|one| {
-        json!({"field": one.field, "present": one.present, "desired": one.desired,
-               "remedy": one.remedy})
-    });
-    json!({"steps": steps.collect::<Vec<_>>(), "immutable": immutable.collect::<Vec<_>>(),
-           "notes": plan.notes})
-}
-
-fn text(plan: &Plan) -> String {
-    let mut text = String::new();
-    // writing to a string cannot fail
-    for step in &plan.steps {
-        let _ = writeln!(text, "{}", step.effect);
-        if let Some(refusal) = &step.refusal {
-            let _ = writeln!(text, "    refused: {refusal}");
-        }
-    }
-    for one in &plan.immutable {
-        let present = one.present.as_deref().unwrap_or("none");
-        let _ = writeln!(text, "{}: {present} -> {}", one.field, one.desired);
-        let _ = writeln!(text, "    needs a new cluster: {}", one.remedy);
-    }
-    for note in &plan.notes {
-        let _ = writeln!(text, "{note}");
-    }
-    text
-}
-
-fn word(action: &Action) -> &'static str {
-    match action {
-        Action::Create => "create",
-        Action::CreateGroup(_) => "create_group",
-        Action::SetBounds { .. } => "set_bounds",
-        Action::SetLabelsAndTaints(_) => "set_labels_and_taints",
-        Action::Resize { .. } => "resize",
-        Action::RemoveNodes { .. } => "remove_nodes",
-        Action::Upgrade { .. } => "upgrade",
-        Action::DeleteGroup { .. } => "delete_group",
-    }
-}
-
-fn impact(impact: Impact) -> &'static str {
-    match impact {
-        Impact::None => "none",
-        Impact::Disruptive => "disruptive",
-        Impact::Destructive => "destructive",
     }
 }

@@ -31,6 +31,7 @@ mod leftovers;
 mod nodegroups;
 mod nodes;
 mod part;
+mod plan_output;
 mod pods;
 mod preconfigure;
 mod printing;

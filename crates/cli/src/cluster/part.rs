@@ -8,6 +8,7 @@ use super::console::Console;
 use super::error::ClusterError;
 use super::exit_code;
 use super::follow::{Following, follow};
+use super::plan_output;
 use super::steps;
 use portico_cluster_operations::target;
 use portico_lifecycle::capabilities::{Feature, capability};
@@ -159,7 +160,7 @@ pub fn confirm(
     args: &ChangeArgs,
 ) -> Result<Option<u8>, ClusterError> {
     let name = &target.cluster.name;
-    apply::print(console, args.shared.output, name, plan)?;
+    plan_output::print(console, args.shared.output, name, plan)?;
     apply::ensure_applicable(plan, "the change cannot be made")?;
     if args.dry_run.is_on() {
         console.say("Nothing was sent.");

@@ -4,12 +4,12 @@ use super::arguments::ReplaceArgs;
 use super::drain::Drain;
 use super::read::nodes_of;
 use super::selection::select;
-use crate::cluster::apply;
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
 use crate::cluster::error::ClusterError;
 use crate::cluster::exit_code;
 use crate::cluster::part::{self, Target};
+use crate::cluster::plan_output;
 use crate::cluster::pods;
 use portico_lifecycle::placement::Leaving;
 use portico_lifecycle::plan::Plan;
@@ -57,7 +57,7 @@ pub async fn replace(
         ],
         ..Plan::default()
     };
-    apply::print(console, args.change.shared.output, name, &plan)?;
+    plan_output::print(console, args.change.shared.output, name, &plan)?;
     if args.change.dry_run.is_on() {
         console.say("Nothing was sent.");
         return Ok(exit_code::NEGATIVE);
