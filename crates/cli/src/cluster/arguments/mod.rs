@@ -1,4 +1,6 @@
 //! The grammar of `portico cluster`.
+#[cfg(test)]
+mod changes;
 mod delete;
 mod drivers;
 mod dry_runs;
@@ -363,37 +365,6 @@ mod tests {
             vec!["p", "list", "-o", "jsonpath={.items[*].name}"],
         ] {
             assert!(Program::try_parse_from(&words).is_ok(), "{words:?}");
-        }
-    }
-
-    #[test]
-    fn every_operation_can_be_tried_waited_for_and_limited_in_time() {
-        for words in [
-            "create shop -t small",
-            "apply -f shop.yaml",
-            "delete shop",
-            "resize shop 5",
-            "upgrade shop --to v1.32 --approve",
-            "nodegroup create shop gpu",
-            "nodegroup update shop gpu --min 1",
-            "nodegroup delete shop gpu",
-            "nodes add shop",
-            "nodes remove shop node-1",
-            "nodes replace shop node-1",
-            "autoscale shop set --min 1",
-            "ca rotate shop",
-            "credential rotate shop",
-        ] {
-            let all = || std::iter::once("p").chain(words.split(' '));
-            for more in [
-                ["--dry-run", "--timeout", "5m"],
-                ["--wait", "--timeout", "5m"],
-                ["--no-wait", "--timeout", "5m"],
-                ["--reason", "CHG-12", "--wait"],
-            ] {
-                let read = Program::try_parse_from(all().chain(more));
-                assert!(read.is_ok(), "{words} {more:?}");
-            }
         }
     }
 
