@@ -7,6 +7,9 @@ use crate::{
     version::{KubernetesVersion, Move, VersionChange},
 };
 
+/// The label with the version of Kubernetes.
+const VERSION_LABEL: &str = "kube_tag";
+
 /// What of a cluster is upgraded, and how many nodes are replaced at once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UpgradeChoice {
@@ -176,12 +179,20 @@ pub fn version_change(
     })
 }
 
-/// Returns whether an upgrade is to a newer patch release of the cluster's minor version; `false` if a version is
-/// not known, and for a single node group, whose own version may be another.
-pub fn is_patch(cluster: &Cluster, target: &Template, choice: &UpgradeChoice) -> bool {
+/// Returns whether an upgrade is to a newer patch release of the cluster's minor version, and to nothing else;
+/// `false` if a version is not known, if the driver takes over further labels of the template, and for a single
+/// node group, whose own version may be another.
+pub fn is_patch(
+    cluster: &Cluster,
+    target: &Template,
+    cloud: Cloud,
+    choice: &UpgradeChoice,
+) -> bool {
     let change = version_change(cluster, target, choice);
+    let mut labels = label_changes(cluster, target, cloud).into_iter();
     choice.group.is_none()
         && change.is_some_and(|change| change.from.step_to(change.to) == Move::Patch)
+        && !labels.any(|label| label.is_applied && label.key != VERSION_LABEL)
 }
 
 /// Returns the step that upgrades a cluster to a template, without the rest of a specification; `None` if
@@ -219,7 +230,7 @@ pub fn label_changes(cluster: &Cluster, target: &Template, cloud: Cloud) -> Vec<
     let support = capability(cluster.driver, cloud, Feature::TemplateLabelsOnUpgrade);
     let follows = match cluster.driver.family {
         Family::CapiHelm => Some("capi_helm_chart_version"),
-        Family::ClusterApi => Some("kube_tag"),
+        Family::ClusterApi => Some(VERSION_LABEL),
         Family::Heat | Family::Complete | Family::Unknown => None,
     };
     let changes = target.labels.iter().filter_map(|(key, value)| {
@@ -273,5 +284,5 @@ pub fn version_refusal(from: KubernetesVersion, to: KubernetesVersion) -> Option
 /// Returns the version that the cluster runs, or was made with.
 pub fn present_version(cluster: &Cluster) -> Option<KubernetesVersion> {
     let reported = cluster.version.as_ref().and_then(|text| text.parse().ok());
-    reported.or_else(|| cluster.labels.get("kube_tag")?.parse().ok())
+    reported.or_else(|| cluster.labels.get(VERSION_LABEL)?.parse().ok())
 }

@@ -56,7 +56,7 @@ fn the_state_refuses_the_step_and_not_the_template() {
 fn only_a_newer_patch_of_the_whole_cluster_is_a_patch() {
     let settled = cluster("CREATE_COMPLETE");
     let of = |version: &str, choice: &UpgradeChoice| {
-        is_patch(&settled, &template("k8s", version), choice)
+        is_patch(&settled, &template("k8s", version), NEWEST, choice)
     };
     let whole = UpgradeChoice::default();
     assert!(of("v1.31.4", &whole));
@@ -70,7 +70,40 @@ fn only_a_newer_patch_of_the_whole_cluster_is_a_patch() {
         labels: labels(&[]),
         ..settled.clone()
     };
-    assert!(!is_patch(&unknown, &template("k8s", "v1.31.4"), &whole));
+    let patch = template("k8s", "v1.31.4");
+    assert!(!is_patch(&unknown, &patch, NEWEST, &whole));
+}
+
+#[test]
+fn a_patch_with_further_labels_that_the_driver_takes_over_is_not_only_a_patch() {
+    let is_patch_with = |family, further: &[(&str, &str)]| {
+        let present = Cluster {
+            driver: driver(family),
+            ..cluster("CREATE_COMPLETE")
+        };
+        let entries = [&[("kube_tag", "v1.31.4")][..], further].concat();
+        let target = Template {
+            labels: labels(&entries),
+            image_version: Some("v1.31.4".to_owned()),
+            ..of(family, template("k8s", "v1.31.4"))
+        };
+        is_patch(&present, &target, NEWEST, &UpgradeChoice::default())
+    };
+    let monitoring = [("monitoring_enabled", "true")];
+    let chart = [("capi_helm_chart_version", "0.16.0")];
+    for (family, further, expected) in [
+        (Family::Complete, &[][..], true),
+        (Family::Complete, &monitoring[..], false),
+        (Family::ClusterApi, &monitoring[..], true),
+        (Family::CapiHelm, &monitoring[..], true),
+        (Family::CapiHelm, &chart[..], false),
+    ] {
+        assert_eq!(
+            is_patch_with(family, further),
+            expected,
+            "{family:?} {further:?}"
+        );
+    }
 }
 
 #[test]

@@ -70,7 +70,8 @@ pub struct UpgradeReview {
     pub labels_rule: String,
     /// All checks, also those that pass.
     pub checks: Vec<Check>,
-    /// Whether the name of the cluster has to be typed: a patch release needs a button only.
+    /// Whether the name of the cluster has to be typed: what changes nothing but the patch release needs a button
+    /// only.
     pub needs_name: bool,
 }
 

@@ -131,6 +131,6 @@ async fn review(
             .collect(),
         labels_rule: capability(cluster.driver, cloud, Feature::TemplateLabelsOnUpgrade).reason,
         checks: checks.0.iter().map(plain_check).collect(),
-        needs_name: !is_patch(cluster, target, choice),
+        needs_name: !is_patch(cluster, target, cloud, choice),
     })
 }

@@ -62,12 +62,12 @@ pub async fn send(
         return Ok(Sent::refused(reason));
     }
     let target = examined.target(template, choice);
+    let (groups, cloud) = (&examined.groups, examined.cloud);
     // what the page shows does not matter; another name than the cluster's is refused in any case
-    let may_be_empty = target.is_some_and(|target| is_patch(present, target, choice));
+    let may_be_empty = target.is_some_and(|target| is_patch(present, target, cloud, choice));
     if typed != present.name && !(typed.is_empty() && may_be_empty) {
         return Ok(Sent::not_confirmed(&present.name));
     }
-    let (groups, cloud) = (&examined.groups, examined.cloud);
     let step = target.and_then(|target| upgrade_with(present, groups, target, cloud, choice));
     let (Some(target), Some(step)) = (target, step) else {
         let reason = "The project has no such template to upgrade to. It may have been deleted, or the \
