@@ -47,7 +47,8 @@ use tower_http::{
 use url::Url;
 
 /// With Brotli, the first level that models the context of bytes: the first page is close to its limit
-/// of 350 kB. The library's default is 4.
+/// of 350 kB. The library's default is 4. With gzip, for clients that do not accept Brotli, it is one level
+/// below the library's default of 6.
 const PAGE_COMPRESSION: CompressionLevel = CompressionLevel::Precise(5);
 
 /// The parts of the panel; the configuration's other sections are the caller's.
