@@ -167,7 +167,7 @@ impl<M: SerializeMap> Visit for Members<M> {
 }
 
 /// The text of a value. An error that its `Debug` or `Display` returns is not passed on: `serde_json`
-/// would panic, and the next line of the thread would begin with what was written of this one.
+/// would panic.
 struct DebugText<'v>(&'v dyn fmt::Debug);
 
 impl fmt::Display for DebugText<'_> {
