@@ -88,7 +88,7 @@ pub async fn apply(
         return Ok(0);
     }
     ensure_applicable(&plan, "the file cannot be applied")?;
-    let waits = waits(&args.waiting, &plan)?;
+    let waits = waits(&args.waiting, &plan, true)?;
     confirm(console, args.yes, &plan, name)?;
     shrinking::accept(console, &args.pods, &placed)?;
     let Some(existing) = existing else {
@@ -123,12 +123,12 @@ pub async fn apply(
     Ok(0)
 }
 
-/// Returns whether the command waits.
+/// Returns whether a command waits; `default` applies where no option states it.
 ///
 /// # Errors
 /// [`ClusterError::Usage`] if it must wait and shall not: a step begins when the one before it has ended.
-fn waits(waiting: &WaitArgs, plan: &Plan) -> Result<bool, ClusterError> {
-    let waits = waiting.is_wanted(true);
+pub fn waits(waiting: &WaitArgs, plan: &Plan, default: bool) -> Result<bool, ClusterError> {
+    let waits = waiting.is_wanted(default);
     if !waits && plan.steps.len() > 1 {
         return Err(ClusterError::Usage(
             "each step begins when the one before it has ended: leave out --no-wait".to_owned(),
@@ -138,7 +138,7 @@ fn waits(waiting: &WaitArgs, plan: &Plan) -> Result<bool, ClusterError> {
 }
 
 /// States that a request was accepted and is not waited for, and returns the exit code.
-fn accepted(console: &mut Console, uuid: Uuid) -> u8 {
+pub fn accepted(console: &mut Console, uuid: Uuid) -> u8 {
     console.say(format!(
         "Magnum has accepted the request. Watch it with `portico cluster watch {uuid}`."
     ));

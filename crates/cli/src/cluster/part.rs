@@ -177,7 +177,7 @@ pub fn confirm(
 /// Carries out a plan that was confirmed; returns the exit code.
 ///
 /// # Errors
-/// How a step ended.
+/// [`ClusterError::Usage`] if it must wait and shall not; how a step ended.
 pub async fn send(
     connection: &mut Connection,
     console: &mut Console,
@@ -189,22 +189,13 @@ pub async fn send(
         return Ok(0);
     };
     let waiting = &args.waiting;
-    let waits = waiting.is_wanted(plan.steps.len() > 1);
-    if !waits && plan.steps.len() > 1 {
-        return Err(ClusterError::Usage(
-            "each step begins when the one before it has ended: leave out --no-wait".to_owned(),
-        ));
-    }
-    if waits {
+    if apply::waits(waiting, plan, plan.steps.len() > 1)? {
         apply::carry_out(connection, console, plan, target.uuid, waiting.timeout, 0).await?;
         return Ok(0);
     }
     let uuid = target.uuid;
     steps::send(connection, &first.action, uuid, waiting.timeout).await?;
-    console.say(format!(
-        "Magnum has accepted the request. Watch it with `portico cluster watch {uuid}`."
-    ));
-    Ok(0)
+    Ok(apply::accepted(console, uuid))
 }
 
 /// Refuses what the cluster's driver or the cloud's Magnum does not support.

@@ -1,5 +1,6 @@
 //! Rotates the authorities and the credential of a cluster.
 use super::arguments::{CredentialCommand, RotateArgs};
+use crate::cluster::apply;
 use crate::cluster::arguments::{ChangeArgs, DryRunArgs, WaitArgs};
 use crate::cluster::connection::Connection;
 use crate::cluster::console::Console;
@@ -178,10 +179,7 @@ async fn finish(
 ) -> Result<u8, ClusterError> {
     let uuid = target.uuid;
     if !waiting.is_wanted(false) {
-        console.say(format!(
-            "Magnum has accepted the request. Watch it with `portico cluster watch {uuid}`."
-        ));
-        return Ok(0);
+        return Ok(apply::accepted(console, uuid));
     }
     let following = Following {
         uuid,
