@@ -7,7 +7,7 @@ use crate::output::OutputError;
 use clap::{Args, ValueEnum};
 use portico_lifecycle::spec::ClusterDocument;
 
-/// Print the JSON Schema of the file that describes a cluster
+/// Print the JSON Schema of a file that `portico cluster` reads
 ///
 /// For editors, and for checks of files before they are applied. It is made from the types with which Portico
 /// reads the file; no cloud is called.
