@@ -62,8 +62,8 @@ pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use health::health;
 pub use journal::{
-    Change, Journal, NodeEvents, RequestOutcome, begin, ensure_exists, export as export_journal,
-    follow_nodes, journal, record,
+    CHANGE_TIMEOUT, Change, Journal, NodeEvents, RequestOutcome, begin, ensure_exists,
+    export as export_journal, follow_nodes, journal, record,
 };
 pub use list::list;
 pub use node_groups::{
