@@ -5,7 +5,7 @@
 //! browser is refused: a page of another origin could send it.
 mod enrolment;
 
-pub use enrolment::{enrol, remove_record};
+pub use enrolment::{enrol, enrolment, remove_record};
 
 use super::download;
 use crate::{

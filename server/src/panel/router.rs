@@ -193,7 +193,9 @@ fn assemble(
         )
         .route(
             "/projects/{project}/cloud/portico/clusters/{cluster}/enrolment",
-            put(cloud_api::enrol).delete(cloud_api::remove_record),
+            get(cloud_api::enrolment)
+                .put(cloud_api::enrol)
+                .delete(cloud_api::remove_record),
         )
         .route("/projects/{project}/cloud/{*path}", any(cloud_api::call))
         .with_state(Arc::clone(&services));

@@ -1,4 +1,6 @@
 //! `portico cluster events`: the journal of a cluster, which Portico keeps (ADR 0025).
+mod followed;
+
 use super::arguments::{ClusterOutput, SharedArgs, duration};
 use super::connection::Connection;
 use super::console::Console;
@@ -6,6 +8,7 @@ use super::error::ClusterError;
 use super::event_names::{has_template, name_templates, template_names};
 use crate::output::{OutputFormat, TableRow, list};
 use clap::{Args, ValueEnum};
+use followed::Followed;
 use jiff::{SignedDuration, Timestamp};
 use portico_lifecycle::journal::NodeEvent;
 use serde::{Deserialize, Serialize};
@@ -69,6 +72,10 @@ struct Entry {
     content: Value,
     #[serde(default)]
     hash: String,
+    /// What is known of a request whose outcome is no longer expected, as a sentence. It was not written, and the
+    /// hash is not about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    interrupted: Option<String>,
 }
 
 impl TableRow for Entry {
@@ -103,8 +110,11 @@ impl Entry {
     /// Returns `delete node group gpu: accepted (CHG-12)`.
     fn request(&self) -> String {
         let mut event = self.text("action").replace('_', " ");
-        for (before, field) in [(" ", "target"), (": ", "outcome"), (": ", "answer")] {
-            let text = self.text(field);
+        let (outcome, answer) = match &self.interrupted {
+            Some(text) => ("interrupted".to_owned(), text.clone()),
+            None => (self.text("outcome"), self.text("answer")),
+        };
+        for (before, text) in [(" ", self.text("target")), (": ", outcome), (": ", answer)] {
             if !text.is_empty() {
                 event.push_str(before);
                 event.push_str(&text);
@@ -190,6 +200,14 @@ fn entries(lines: &str) -> Vec<Entry> {
         .collect()
 }
 
+/// Returns what identifies the requests of entries that have an outcome.
+fn ended(entries: &[Entry]) -> HashSet<(String, String)> {
+    let requests = entries
+        .iter()
+        .filter(|entry| entry.source == EventSource::Request && !entry.is_begin());
+    requests.map(Entry::key).collect()
+}
+
 /// Leaves out entries of other kinds or before a time, and the beginning of a request whose outcome is
 /// there too.
 fn chosen(
@@ -197,11 +215,7 @@ fn chosen(
     source: Option<EventSource>,
     since: Option<Timestamp>,
 ) -> Vec<Entry> {
-    let ended: HashSet<_> = entries
-        .iter()
-        .filter(|entry| entry.source == EventSource::Request && !entry.is_begin())
-        .map(Entry::key)
-        .collect();
+    let ended = ended(&entries);
     entries
         .into_iter()
         .filter(|entry| source.is_none_or(|source| entry.source == source))
@@ -238,12 +252,12 @@ pub async fn events(
         let now = connection.clock.now();
         now.checked_sub(since).unwrap_or(Timestamp::UNIX_EPOCH)
     });
-    let mut last = None;
+    let mut followed = Followed::default();
     let mut is_first = true;
     let mut names = None;
     loop {
         let read = match connection.gateway_session() {
-            Some(session) => session.journal(cluster, last).await,
+            Some(session) => session.journal(cluster, followed.after()).await,
             None => return Err(ClusterError::NoJournal),
         };
         let read = match read {
@@ -252,8 +266,9 @@ pub async fn events(
             Err(error) if error.is_outage() && !is_first => Vec::new(),
             Err(error) => return Err(error.into()),
         };
-        last = read.last().map(|entry| entry.sequence).or(last);
+        let is_new = followed.take(&read);
         let mut rows = chosen(read, args.source, since);
+        rows.retain(is_new);
         // a table is for reading; objects are as they were written
         if format == OutputFormat::Table && rows.iter().any(|row| has_template(&row.content)) {
             let known = match names.take() {

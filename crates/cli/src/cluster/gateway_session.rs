@@ -7,14 +7,15 @@ use crate::profile::{self, Profile};
 use crate::session::Session;
 use portico_clock::Clock;
 use portico_domain::identity::Project;
-use portico_domain::panel::lifecycle::{DeleteProtection, EnrolmentOutcome, RemovedRecord};
+use portico_domain::panel::lifecycle::{
+    DeleteProtection, EnrolmentOutcome, EnrolmentState, RemovedRecord,
+};
 use portico_openstack::keystone::{Catalog, CatalogEndpoint};
 use portico_openstack::rest::{
     Authentication, BuildError, RestClient, ScopedToken, Service, ServiceOptions,
 };
 use secrecy::SecretString;
 use serde_json::json;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
@@ -135,13 +136,13 @@ impl GatewaySession {
         self.session.put(url, &body, self.reason.as_deref()).await
     }
 
-    /// Returns the clusters of the user's projects that Portico serves.
+    /// Returns whether a cluster of the project can be used through Portico; changes nothing.
     ///
     /// # Errors
-    /// If the session has ended, or the gateway does not respond.
-    pub async fn enrolled(&mut self) -> Result<HashSet<Uuid>, CommandError> {
-        let clusters = self.session.clusters().await?;
-        Ok(clusters.into_iter().map(|cluster| cluster.id).collect())
+    /// As [`Self::journal`].
+    pub async fn enrolment(&mut self, cluster: Uuid) -> Result<EnrolmentState, CommandError> {
+        let url = self.enrolment_url(cluster);
+        self.session.get(url).await
     }
 
     /// Enrols a cluster of the project, so that it can be used through Portico. It is safe to call it again.

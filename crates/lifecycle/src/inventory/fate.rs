@@ -104,6 +104,10 @@ fn volume(reclaim: Reclaim, family: Family, options: DeleteOptions) -> (Fate, &'
             Fate::Goes,
             "Portico deletes the claim first, and Kubernetes the volume: its data is lost.",
         ),
+        (_, Reclaim::Unknown) if options.claims_first => (
+            Fate::Depends,
+            "Portico deletes the claim first. The reclaim policy is not known: with Delete, the data is lost.",
+        ),
         (Family::CapiHelm, _) => (
             Fate::Depends,
             "The driver deletes volumes unless the operator chose otherwise, whatever the reclaim policy \

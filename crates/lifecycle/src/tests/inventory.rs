@@ -81,6 +81,23 @@ fn what_portico_deletes_first_goes_with_every_driver() {
 }
 
 #[test]
+fn a_volume_whose_policy_was_not_read_may_go_with_its_claim() {
+    let options = DeleteOptions {
+        services_first: false,
+        claims_first: true,
+    };
+    let volume = || vec![item(Kind::PersistentVolume(Reclaim::Unknown), "unread")];
+    for family in [Family::Heat, Family::ClusterApi, Family::CapiHelm] {
+        let found = inventory(volume(), family, options);
+        assert_eq!(ids(&found.depends), ["unread"], "{family:?}");
+        assert!(found.depends[0].1.contains("not known"), "{family:?}");
+    }
+    // without the option, a driver that deletes no volumes keeps it
+    let found = inventory(volume(), Family::Heat, DeleteOptions::default());
+    assert_eq!(ids(&found.stays), ["unread"]);
+}
+
+#[test]
 fn what_still_exists_is_compared_with_what_was_announced() {
     let before = inventory(everything(), Family::ClusterApi, DeleteOptions::default());
     assert_eq!(before.expected_gone().count(), 4);

@@ -4,7 +4,7 @@ use crate::{
     caller::Caller,
     service::{
         Services,
-        lifecycle::{cloud_enrol, remove_cloud_record},
+        lifecycle::{cloud_enrol, cloud_enrolment, remove_cloud_record},
     },
 };
 use axum::{
@@ -13,6 +13,19 @@ use axum::{
 };
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// Returns whether a managed cluster can be used through Portico.
+pub async fn enrolment(
+    State(services): State<Arc<Services>>,
+    Path((_, cluster)): Path<(String, Uuid)>,
+    caller: Caller,
+    request: Request,
+) -> Response {
+    match admit(&services.budgets, caller.session_id(), request.headers()) {
+        Ok(_share) => shown(cloud_enrolment(&services, &caller, cluster).await),
+        Err(refusal) => refused(&refusal),
+    }
+}
 
 /// Enrols a managed cluster, so that it can be used through Portico.
 pub async fn enrol(

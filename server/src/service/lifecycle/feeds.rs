@@ -118,7 +118,8 @@ impl Feeds {
     }
 
     /// Does the same for a page that is opened: an answer older than a few seconds is read again, so that
-    /// the page has what another client has begun meanwhile.
+    /// the page has what another client has begun meanwhile. A younger one is returned with the time after which
+    /// the page should ask again.
     ///
     /// # Errors
     /// As [`Self::look`].
@@ -133,9 +134,12 @@ impl Feeds {
         max_age: u32,
     ) -> Result<View, Error> {
         let feed = self.feed(viewer, cluster).await;
-        feed.join(viewer, max_age).await?;
+        let has_read = feed.join(viewer, max_age).await?;
         feed.follow();
-        feed.view().ok_or_else(feed::not_found)
+        let mut view = feed.view().ok_or_else(feed::not_found)?;
+        let is_older = max_age == MAX_AGE_OPENED && !has_read;
+        view.refresh_millis = view.refresh_millis.filter(|_| is_older);
+        Ok(view)
     }
 
     /// Follows a request that the viewer has sent just now, so that its page has the time at which it was

@@ -53,8 +53,8 @@ pub use access::{MagnumAccess, MagnumParts};
 pub use attempts::{Attempts, NoAttempts};
 pub use certificates::{certificates, rotate, sign};
 pub use cloud_api::{
-    CloudRefusal, CloudRequest, cloud_enrol, cloud_protection, pass_on, records_refused_enrolment,
-    remove_cloud_record, set_cloud_protection,
+    CloudRefusal, CloudRequest, cloud_enrol, cloud_enrolment, cloud_protection, pass_on,
+    records_refused_enrolment, remove_cloud_record, set_cloud_protection,
 };
 pub use creation::{continue_creation, create, dismiss_creation, options, read_file, review};
 pub use deletion::{delete, inventory, leftovers};
@@ -62,8 +62,8 @@ pub use enrolment::{configuration, enrol};
 pub use feeds::{Accepted, describe_metrics};
 pub use health::health;
 pub use journal::{
-    Change, Journal, NodeEvents, RequestOutcome, begin, ensure_exists, export as export_journal,
-    follow_nodes, journal, record,
+    CHANGE_TIMEOUT, Change, Journal, NodeEvents, RequestOutcome, begin, ensure_exists,
+    export as export_journal, follow_nodes, journal, record,
 };
 pub use list::list;
 pub use node_groups::{

@@ -81,6 +81,7 @@ pub async fn progress(
         now: now.as_second(),
         observed_at: view.observed_at.as_second(),
         poll_millis: view.poll_millis,
+        refresh_millis: view.refresh_millis,
         outdated: view.outdated,
         changed: (!is_known).then(|| Box::new(content)),
     })
@@ -279,6 +280,7 @@ mod tests {
             observed_at: now,
             outdated: None,
             poll_millis: 2_000,
+            refresh_millis: None,
         }
     }
 

@@ -32,6 +32,7 @@ pub struct Watch {
     /// Changed states, for screen readers.
     pub spoken: RwSignal<String>,
     poll_millis: StoredValue<u32>,
+    older: StoredValue<Option<Older>>,
     is_asking: StoredValue<bool>,
     timer: Timer,
 }
@@ -47,6 +48,7 @@ impl Watch {
             request_id: RwSignal::new(None),
             spoken: RwSignal::new(String::new()),
             poll_millis: StoredValue::new(update.poll_millis),
+            older: StoredValue::new(Older::of(update)),
             is_asking: StoredValue::new(false),
             timer: Timer::new(),
         }
@@ -64,6 +66,10 @@ impl Watch {
 
     /// Asks now, unless the page is hidden or waits for an answer already.
     pub fn ask(self) {
+        if self.older.try_get_value().flatten().is_some() {
+            self.ask_anew();
+            return;
+        }
         let version = self
             .progress
             .try_with_untracked(|progress| progress.version.clone());
@@ -107,19 +113,16 @@ impl Watch {
     }
 
     fn schedule(self) {
-        let next = self.progress.try_with_untracked(|progress| {
-            if progress.outcome == ProgressOutcome::Disappeared {
-                return None;
-            }
-            Some(if expects_nothing(progress) {
-                SETTLED_POLL_MILLIS
-            } else {
-                MIN_POLL_MILLIS
-            })
-        });
-        let wanted = self.poll_millis.try_with_value(|millis| *millis);
-        if let (Some(Some(least)), Some(millis)) = (next, wanted) {
-            let wait = Duration::from_millis(u64::from(millis.max(least)));
+        let wanted = self.poll_millis.try_get_value();
+        let older = self.older.try_get_value();
+        let (Some(wanted), Some(older)) = (wanted, older) else {
+            return;
+        };
+        let next = self
+            .progress
+            .try_with_untracked(|progress| next_poll(progress, wanted, older));
+        if let Some(millis) = next.flatten() {
+            let wait = Duration::from_millis(u64::from(millis));
             self.timer.start(wait, move || self.ask());
         }
     }
@@ -127,6 +130,8 @@ impl Watch {
     fn take(self, update: ProgressUpdate) {
         let millis = update.poll_millis;
         self.poll_millis.try_update_value(|wait| *wait = millis);
+        self.older
+            .try_update_value(|older| *older = older.and_then(|older| older.after(&update)));
         let _ = self.outdated.try_set(update.outdated);
         let _ = self.request_id.try_set(None);
         let _ = self.observed_at.try_set(update.observed_at);
@@ -161,7 +166,59 @@ impl Watch {
         let _ = self.request_id.try_set(error.request_id);
         self.poll_millis
             .try_update_value(|wait| *wait = (*wait).max(FAILED_POLL_MILLIS));
+        self.older.try_update_value(|older| {
+            if let Some(older) = older {
+                older.refresh_millis = FAILED_POLL_MILLIS;
+            }
+        });
     }
+}
+
+/// That what is shown may be older than the page: Magnum was asked a moment before the page was opened, and the
+/// page shares that answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Older {
+    /// The server's time at which the page was opened.
+    opened_at: i64,
+    /// Milliseconds until there is a newer answer.
+    refresh_millis: u32,
+}
+
+impl Older {
+    /// Returns it for a page that is opened with an answer.
+    fn of(update: &ProgressUpdate) -> Option<Self> {
+        update.refresh_millis.map(|refresh_millis| Self {
+            opened_at: update.now,
+            refresh_millis,
+        })
+    }
+
+    /// Returns it after another answer; `None`: that is newer than the page, or there is no newer one.
+    fn after(self, update: &ProgressUpdate) -> Option<Self> {
+        // Magnum's answer to another page is as good if it is newer than this one
+        if update.observed_at > self.opened_at {
+            return None;
+        }
+        update.refresh_millis.map(|refresh_millis| Self {
+            refresh_millis,
+            ..self
+        })
+    }
+}
+
+/// Returns the milliseconds until the next poll, of which the server wants `poll_millis`; `None`: there is none.
+fn next_poll(progress: &ClusterProgress, poll_millis: u32, older: Option<Older>) -> Option<u32> {
+    if progress.outcome == ProgressOutcome::Disappeared {
+        return None;
+    }
+    let least = if expects_nothing(progress) {
+        SETTLED_POLL_MILLIS
+    } else {
+        MIN_POLL_MILLIS
+    };
+    let usual = poll_millis.max(least);
+    let refresh = older.map(|older| older.refresh_millis.max(MIN_POLL_MILLIS));
+    Some(refresh.map_or(usual, |refresh| refresh.min(usual)))
 }
 
 /// Returns whether nothing changes unless a user acts.
@@ -288,5 +345,46 @@ mod tests {
         assert!(!expects_nothing(&settled));
         settled.cluster.enrolment = EnrolmentState::Enrolled;
         assert!(expects_nothing(&settled));
+    }
+
+    /// Returns an answer at a time, with Magnum's of another time.
+    fn update(now: i64, observed_at: i64, refresh_millis: Option<u32>) -> ProgressUpdate {
+        ProgressUpdate {
+            now,
+            observed_at,
+            poll_millis: 15_300,
+            refresh_millis,
+            outdated: None,
+            changed: None,
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_opened_just_after_another_read_asks_again_once() {
+        let mut settled = progress("Running", &[]);
+        settled.outcome = ProgressOutcome::Succeeded;
+        settled.cluster.is_busy = false;
+        settled.cluster.enrolment = EnrolmentState::Enrolled;
+        let poll = |older| next_poll(&settled, 15_300, older);
+        // opened with an answer of its own
+        assert_eq!(poll(Older::of(&update(100, 100, None))), Some(30_000));
+        let older = Older::of(&update(100, 99, Some(2_300)));
+        assert_eq!(poll(older), Some(2_300));
+        let older = older.unwrap();
+        // asked when it became visible, before there was a newer answer
+        let still = older.after(&update(101, 99, Some(1_300)));
+        assert_eq!(poll(still), Some(1_300));
+        assert_eq!(poll(older.after(&update(102, 102, None))), Some(30_000));
+        // another page was faster
+        assert_eq!(older.after(&update(103, 102, Some(2_000))), None);
+    }
+
+    #[test]
+    fn a_running_operation_is_not_polled_less_often_for_it() {
+        let mut running = progress("Being changed", &[]);
+        let older = Older::of(&update(100, 99, Some(3_300)));
+        assert_eq!(next_poll(&running, 2_300, older), Some(2_300));
+        running.outcome = ProgressOutcome::Disappeared;
+        assert_eq!(next_poll(&running, 2_300, older), None);
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-fn request(sequence: i64, outcome: &str, id: &str) -> Value {
+pub(super) fn request(sequence: i64, outcome: &str, id: &str) -> Value {
     json!({"sequence": sequence, "time": "2026-11-28T03:00:00.5Z", "source": "request", "hash": "h",
            "content": {"action": "delete_node_group", "target": "gpu", "user_name": "ada",
                        "user_id": "1", "request_id": id, "outcome": outcome, "reason": "CHG-12"}})
@@ -14,7 +14,7 @@ fn observation(sequence: i64, time: &str) -> Value {
                {"field": "Node group lab", "before": "1 nodes", "is_requested": true}]}})
 }
 
-fn read(values: &[Value]) -> Vec<Entry> {
+pub(super) fn read(values: &[Value]) -> Vec<Entry> {
     let lines: Vec<_> = values.iter().map(ToString::to_string).collect();
     entries(&lines.join("\n"))
 }
@@ -61,6 +61,21 @@ fn the_beginning_of_a_request_is_shown_until_its_outcome_is_known() {
         .map(|entry| entry.sequence)
         .collect();
     assert_eq!(left, [2, 3]);
+}
+
+#[test]
+fn a_request_that_was_interrupted_is_stated_in_both_formats() {
+    let mut begun = request(1, "sending", "r1");
+    begun["interrupted"] = json!("Portico stopped before the answer arrived.");
+    let all = chosen(read(&[begun.clone()]), None, None);
+    let event =
+        "delete node group gpu: interrupted: Portico stopped before the answer arrived. (CHG-12)";
+    assert_eq!(all[0].cells()[3], event);
+    let line = list(OutputFormat::Jsonl, &all).unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), begun);
+    // another one has no such field
+    let line = list(OutputFormat::Jsonl, &read(&[request(2, "sending", "r2")])).unwrap();
+    assert!(!line.contains("interrupted"), "{line}");
 }
 
 #[test]

@@ -9,14 +9,12 @@ use super::exit_code;
 use super::views::print_list;
 use crate::output::TableRow;
 use clap::Args;
-use portico_domain::panel::lifecycle::EnrolmentOutcome;
+use portico_domain::panel::lifecycle::{EnrolmentOutcome, EnrolmentState};
 use portico_openstack::magnum::Cluster;
 use serde::Serialize;
-use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::time::Instant;
-use uuid::Uuid;
 
 /// Pause after an answer that did not arrive.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -75,7 +73,7 @@ pub struct ImportArgs {
 #[serde(rename_all = "snake_case")]
 enum ImportResult {
     Enrolled,
-    /// It is not enrolled, and nothing was sent.
+    /// It would be enrolled, and nothing was sent.
     NotSent,
     /// The record exists; the API server has to be configured.
     WaitingForConfiguration,
@@ -134,10 +132,13 @@ pub async fn import(
     }
     let clusters = chosen(connection, args).await?;
     if args.dry_run.is_on() {
-        let session = connection.gateway_session().ok_or_else(direct)?;
-        let enrolled = session.enrolled().await?;
-        let views = clusters.into_iter();
-        let views: Vec<_> = views.map(|cluster| not_sent(cluster, &enrolled)).collect();
+        let mut views = Vec::with_capacity(clusters.len());
+        for cluster in clusters {
+            let session = connection.gateway_session().ok_or_else(direct)?;
+            let state = session.enrolment(cluster.uuid).await?;
+            let page = connection.page(cluster.uuid).unwrap_or_default();
+            views.push(not_sent(cluster, state, &page));
+        }
         show(console, args, &views)?;
         console.say("Nothing was sent.");
         return Ok(exit_code_of(&views));
@@ -230,18 +231,41 @@ async fn enrol(
     }
 }
 
-/// Returns what an import would do with a cluster; `enrolled` are those that Portico serves already.
-fn not_sent(cluster: Cluster, enrolled: &HashSet<Uuid>) -> ImportView {
-    let result = match enrolled.contains(&cluster.uuid) {
-        true => ImportResult::Enrolled,
-        false => ImportResult::NotSent,
+/// Returns what an import would do with a cluster in this state. That Portico has a record of it is not enough: its API
+/// server may not ask kube-auth yet.
+fn not_sent(cluster: Cluster, state: EnrolmentState, page: &str) -> ImportView {
+    let text = |text: &str| Some(text.to_owned());
+    let (result, text) = match state {
+        EnrolmentState::Enrolled => (ImportResult::Enrolled, None),
+        EnrolmentState::NotChecked => (
+            ImportResult::Enrolled,
+            text("its API server has not answered yet whether it asks kube-auth"),
+        ),
+        EnrolmentState::WaitingForConfiguration => {
+            let text = unconfigured(page);
+            (ImportResult::WaitingForConfiguration, Some(text))
+        }
+        EnrolmentState::Ready | EnrolmentState::Offered => (ImportResult::NotSent, None),
+        EnrolmentState::WaitingForApi => (
+            ImportResult::NotSent,
+            text("as soon as its API server has an address"),
+        ),
+        EnrolmentState::Running => (
+            ImportResult::NotSent,
+            text("an enrolment of it is in progress"),
+        ),
+        EnrolmentState::NotOffered(reason) => (ImportResult::Refused, Some(reason)),
     };
     ImportView {
         name: cluster.name,
         uuid: cluster.uuid.to_string(),
         result,
-        text: None,
+        text,
     }
+}
+
+fn unconfigured(page: &str) -> String {
+    format!("its API server has to ask kube-auth; the lines for it: {page}")
 }
 
 fn view(connection: &Connection, cluster: Cluster, outcome: EnrolmentOutcome) -> ImportView {
@@ -249,8 +273,10 @@ fn view(connection: &Connection, cluster: Cluster, outcome: EnrolmentOutcome) ->
         EnrolmentOutcome::Enrolled { .. } => (ImportResult::Enrolled, None),
         EnrolmentOutcome::WaitingForConfiguration(_) => {
             let page = connection.page(cluster.uuid).unwrap_or_default();
-            let text = format!("its API server has to ask kube-auth; the lines for it: {page}");
-            (ImportResult::WaitingForConfiguration, Some(text))
+            (
+                ImportResult::WaitingForConfiguration,
+                Some(unconfigured(&page)),
+            )
         }
         EnrolmentOutcome::Later { reason, .. } => (ImportResult::TimedOut, Some(reason)),
         EnrolmentOutcome::Refused { reason, next_step } => {
@@ -269,8 +295,8 @@ fn view(connection: &Connection, cluster: Cluster, outcome: EnrolmentOutcome) ->
     }
 }
 
-/// Returns 0 if all clusters are enrolled, 14 if only some are, and otherwise the code of the worst result. Of what
-/// was not sent, one cluster that would be enrolled decides.
+/// Returns 0 if all clusters are enrolled, 14 if only some are, and otherwise the code of the worst result. Where
+/// nothing was sent, one cluster that would be enrolled decides.
 fn exit_code_of(views: &[ImportView]) -> u8 {
     let has = |result| views.iter().any(|view| view.result == result);
     let is_partly = has(ImportResult::Enrolled)
@@ -303,6 +329,7 @@ fn direct() -> ClusterError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn of(results: &[ImportResult]) -> u8 {
         let views: Vec<_> = results
@@ -315,6 +342,35 @@ mod tests {
             })
             .collect();
         exit_code_of(&views)
+    }
+
+    #[test]
+    fn a_record_is_not_enough_to_be_enrolled() {
+        use ImportResult::{Enrolled, NotSent, Refused, WaitingForConfiguration};
+        let uuid = "900e3758-8071-430e-a8cf-5c48f428dc0e";
+        let found = |state| {
+            let cluster = json!({"uuid": uuid, "name": "shop", "status": "CREATE_COMPLETE"});
+            let cluster = serde_json::from_value(cluster).unwrap();
+            not_sent(cluster, state, "https://portico.example.org/shop")
+        };
+        let unconfigured = found(EnrolmentState::WaitingForConfiguration);
+        assert_eq!(unconfigured.result, WaitingForConfiguration);
+        let text = unconfigured.text.unwrap();
+        assert!(text.ends_with("https://portico.example.org/shop"), "{text}");
+        let refused = found(EnrolmentState::NotOffered("Ask the operator.".to_owned()));
+        assert_eq!(refused.text.as_deref(), Some("Ask the operator."));
+        assert_eq!((refused.result, refused.uuid.as_str()), (Refused, uuid));
+        for (state, expected) in [
+            (EnrolmentState::Enrolled, Enrolled),
+            // as the import itself, which does not wait for an API server that does not answer
+            (EnrolmentState::NotChecked, Enrolled),
+            (EnrolmentState::Ready, NotSent),
+            (EnrolmentState::Offered, NotSent),
+            (EnrolmentState::WaitingForApi, NotSent),
+            (EnrolmentState::Running, NotSent),
+        ] {
+            assert_eq!(found(state).result, expected);
+        }
     }
 
     #[test]

@@ -14,6 +14,9 @@ pub struct ProgressUpdate {
     /// the first minute of an operation, then every 5, then every 15; less often after a refusal for too many
     /// requests.
     pub poll_millis: u32,
+    /// For a page that is opened: milliseconds until Magnum is asked anew, if the answer may be older than the
+    /// page, since Magnum was asked for another one a moment before. `None`: it is not older, or there is no newer one.
+    pub refresh_millis: Option<u32>,
     /// Why the data is old, as a sentence, while Magnum does not answer.
     pub outdated: Option<String>,
     /// `None`: nothing changed since the version that the page has.

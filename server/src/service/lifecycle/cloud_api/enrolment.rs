@@ -1,21 +1,51 @@
 //! The enrolment of a cluster, for `portico cluster import`: the same as with the button of its page.
-use super::{check::CloudRequest, pass_on::CloudRefusal, protection::refusal, rights};
+use super::{
+    check::CloudRequest,
+    pass_on::{CloudRefusal, of_panel},
+    protection::refusal,
+    rights,
+};
 use crate::{
     caller::Caller,
     service::{
         Services, enrolment,
         lifecycle::{
             enrol,
+            enrolment_state::{self, Examined},
             journal::{Change, RequestOutcome, record},
+            origin,
             viewer::Viewer,
         },
     },
 };
 use portico_cluster_operations::Clients;
-use portico_domain::panel::lifecycle::{EnrolmentOutcome, RemovedRecord};
+use portico_domain::panel::lifecycle::{EnrolmentOutcome, EnrolmentState, RemovedRecord};
 use uuid::Uuid;
 
 const ENROL: &str = "enrol";
+
+/// Returns whether a cluster of the caller's project can be used through Portico, as the page of the cluster shows it;
+/// nothing is changed.
+///
+/// # Errors
+/// Those of [`rights::own_cluster`]; that the caller has no token for the project.
+pub async fn cloud_enrolment(
+    services: &Services,
+    caller: &Caller,
+    cluster: Uuid,
+) -> Result<EnrolmentState, CloudRefusal> {
+    let access = services.magnum().map_err(of_panel)?;
+    let viewer = access.viewer(caller).await.map_err(of_panel)?;
+    let found = rights::own_cluster(&access.clients, &viewer, cluster).await?;
+    let creations = origin::creations(access, viewer.project_id()).await;
+    let examined = Examined {
+        cluster: &found,
+        origin: origin::of(&found, creations.as_ref(), services.clock.now()),
+        deadline: None,
+    };
+    let clusters = services.clusters.snapshot();
+    Ok(enrolment_state::of(services, &clusters, caller, &viewer, examined).await)
+}
 
 /// Enrols a cluster of the caller's project, with an entry in its journal; the audit line is written there. Of
 /// what is refused to a user who may not change the cluster, only the audit log has a line.

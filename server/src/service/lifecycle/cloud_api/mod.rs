@@ -12,7 +12,7 @@ mod rules;
 mod tests;
 
 pub use check::CloudRequest;
-pub use enrolment::{cloud_enrol, records_refused_enrolment, remove_cloud_record};
+pub use enrolment::{cloud_enrol, cloud_enrolment, records_refused_enrolment, remove_cloud_record};
 pub use pass_on::{CloudRefusal, pass_on};
 pub use protection::{cloud_protection, set_cloud_protection};
 pub(super) use rights::Known as KnownClusters;

@@ -27,6 +27,9 @@ const READING_SECONDS: u64 = 15;
 /// deleted are in the response.
 const MAX_DURATION: Duration = Duration::from_secs(25);
 
+/// The first PersistentVolumes of a cluster, whose reclaim policies are looked at: as many as one answer has.
+const VOLUMES: &str = "/api/v1/persistentvolumes?limit=500";
+
 /// The reclaim policy of each volume, by its ID in Cinder.
 pub type ReclaimPolicies = BTreeMap<String, Reclaim>;
 
@@ -52,8 +55,8 @@ pub struct Contents {
     pub policies: ReclaimPolicies,
     /// Where the options do not reach, as sentences.
     pub partial: Vec<String>,
-    /// Why it is not known what the options delete first, as a sentence.
-    pub gap: Option<String>,
+    /// What was not looked at, as sentences.
+    pub gaps: Vec<String>,
 }
 
 /// Returns access to the API of a cluster.
@@ -86,27 +89,51 @@ pub async fn open(
 /// # Errors
 /// Why the reclaim policies cannot be read, as a sentence.
 pub async fn read(api: &Api, options: &DeletionOptions) -> Result<Contents, String> {
-    let policies = match api.get("/api/v1/persistentvolumes?limit=500").await {
-        // none for volumes that are not Cinder's
-        Ok(list) => policies(&list),
+    let mut gaps = Vec::new();
+    let policies = match api.get(VOLUMES).await {
+        Ok(list) => {
+            // without the option, the policies decide nothing
+            gaps.extend(not_looked_at(&list).filter(|_| options.claims_first));
+            // none for volumes that are not Cinder's
+            policies(&list)
+        }
         // few users may list volumes; Services and claims may be theirs nonetheless
         Err(KubeError::Refused(_)) => ReclaimPolicies::new(),
         Err(error) => return Err(error.sentence()),
     };
-    let found = find(api, options).await;
-    let (partial, gap) = match found {
-        Ok(found) => (found.partial, None),
+    let partial = match find(api, options).await {
+        Ok(found) => found.partial,
         Err(error) => {
             let reason = error.sentence();
-            let gap = format!("What is deleted first could not be listed. {reason}");
-            (Vec::new(), Some(gap))
+            gaps.push(format!(
+                "What is deleted first could not be listed. {reason}"
+            ));
+            Vec::new()
         }
     };
     Ok(Contents {
         policies,
         partial,
-        gap,
+        gaps,
     })
+}
+
+/// Returns that the cluster has more volumes than a list, as a sentence; `None`: it has not.
+fn not_looked_at(list: &Value) -> Option<String> {
+    let metadata = &list["metadata"];
+    let token = metadata["continue"].as_str();
+    token.filter(|token| !token.is_empty())?;
+    let read = list["items"].as_array().map_or(0, Vec::len);
+    let others = match metadata["remainingItemCount"].as_u64() {
+        Some(1) => "that of one more was".to_owned(),
+        Some(number) => format!("those of {number} more were"),
+        // an API server need not count them
+        None => "those of the others were".to_owned(),
+    };
+    Some(format!(
+        "The reclaim policies of the first {read} PersistentVolumes were looked at; {others} not, so it is not \
+         known whether their data is lost."
+    ))
 }
 
 fn policies(list: &Value) -> ReclaimPolicies {
@@ -339,5 +366,27 @@ mod tests {
             ("v2".to_owned(), Reclaim::Delete),
         ];
         assert_eq!(policies(&list), ReclaimPolicies::from(expected));
+        assert_eq!(not_looked_at(&list), None);
+    }
+
+    #[test]
+    fn volumes_that_the_list_has_no_room_for_are_stated() {
+        let gap =
+            |metadata: Value| not_looked_at(&json!({"metadata": metadata, "items": [{}, {}]}));
+        let all = json!({"resourceVersion": "7", "continue": ""});
+        assert_eq!(gap(all), None);
+        let counted = gap(json!({"continue": "c", "remainingItemCount": 37})).unwrap();
+        assert_eq!(
+            counted,
+            "The reclaim policies of the first 2 PersistentVolumes were looked at; those of 37 more were \
+             not, so it is not known whether their data is lost."
+        );
+        let one = gap(json!({"continue": "c", "remainingItemCount": 1})).unwrap();
+        assert!(one.contains("that of one more was not"), "{one}");
+        let uncounted = gap(json!({"continue": "c"})).unwrap();
+        assert!(
+            uncounted.contains("those of the others were not"),
+            "{uncounted}"
+        );
     }
 }

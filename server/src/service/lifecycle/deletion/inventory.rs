@@ -99,7 +99,7 @@ pub async fn read(
     };
     let policies = &contents.policies;
     let mut doomed = look(clients, viewer, &found, &offered, policies).await;
-    doomed.gaps.extend(contents.gap);
+    doomed.gaps.extend(contents.gaps);
     let is_protected = is_protected.unwrap_or_else(|error| {
         doomed.gaps.push(error.message);
         // the server asks again before it sends anything

@@ -239,6 +239,7 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     magnum.add_volume("v1", CLUSTER);
     let contents = Contents {
         policies: ReclaimPolicies::from([("v1".to_owned(), Reclaim::Delete)]),
+        gaps: vec!["Others were not looked at.".to_owned()],
         ..Contents::default()
     };
     let claims_first = DeletionOptions {
@@ -258,6 +259,8 @@ async fn the_reclaim_policy_and_the_options_change_what_is_predicted() {
     assert_eq!(found.options_refusal, None);
     let volume = found.goes.iter().find(|item| item.id == "v1").unwrap();
     assert!(volume.reason.contains("data is lost"), "{}", volume.reason);
+    let gap = "Others were not looked at.".to_owned();
+    assert!(found.gaps.contains(&gap), "{:?}", found.gaps);
 }
 
 #[tokio::test]

@@ -66,12 +66,14 @@ impl Feed {
     }
 
     /// Makes a user a viewer, after Magnum has recently confirmed that the user may see the cluster. What was
-    /// read before more than `max_age` seconds is read again.
+    /// read before more than `max_age` seconds is read again. Returns whether Magnum was asked for this viewer: other
+    /// answers may be older than the request.
     ///
     /// # Errors
     /// As [`super::Feeds::look`].
-    pub async fn join(&self, viewer: &Viewer, max_age: u32) -> Result<(), Error> {
+    pub async fn join(&self, viewer: &Viewer, max_age: u32) -> Result<bool, Error> {
         let (key, second) = (viewer.key(), self.shared.second);
+        let mut has_read = false;
         if self.state.lock().needs_read(&key, second, max_age) {
             let _reading = self.reading.lock().await;
             // another request of the same user may have waited before
@@ -79,12 +81,13 @@ impl Feed {
             if is_needed {
                 let read = self.read(&viewer.token).await;
                 self.admit(viewer, key, read)?;
+                has_read = true;
             }
         }
         if self.state.lock().ask(viewer, second) {
             self.wake.notify_one();
         }
-        Ok(())
+        Ok(has_read)
     }
 
     /// Concludes from Magnum's answer to a viewer's token what the viewer may see.

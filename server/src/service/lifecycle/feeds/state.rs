@@ -1,4 +1,7 @@
 //! What is known about a followed cluster, and who may see it.
+#[cfg(test)]
+mod tests;
+
 use super::super::{
     error, following::Following, inspector::Inspector, pace, pace::Circumstances, viewer::Viewer,
     words,
@@ -59,6 +62,8 @@ pub struct View {
     pub outdated: Option<String>,
     /// Milliseconds until a viewer should ask again.
     pub poll_millis: u32,
+    /// Milliseconds until a page that is opened gets a newer answer; `None`: it has the newest one.
+    pub refresh_millis: Option<u32>,
 }
 
 /// What was read besides the cluster.
@@ -332,6 +337,17 @@ impl State {
         interval.saturating_sub(since) + second * 3 / 10
     }
 
+    /// Returns how long a page that was opened should wait until Magnum is asked for it; `None`: Magnum was not asked,
+    /// cannot be asked, or has no such cluster.
+    fn refresh_pause(&self, second: Duration) -> Option<Duration> {
+        if self.outage.is_some() || self.is_gone {
+            return None;
+        }
+        let age = self.read?.elapsed();
+        // an answer that is exactly as old is not read again
+        Some((second * MAX_AGE_OPENED).saturating_sub(age) + second * 3 / 10)
+    }
+
     fn circumstances(&self, second: Duration, now: Timestamp) -> Circumstances {
         let running = self.following.as_ref().filter(|one| !one.is_over(now));
         let is_busy = self
@@ -368,25 +384,12 @@ impl State {
             is_gone: self.is_gone,
             observed_at: self.observed_at?,
             outdated: self.outage.clone(),
-            poll_millis: u32::try_from(self.viewer_pause(second, now).as_millis())
-                .unwrap_or(u32::MAX),
+            poll_millis: millis(self.viewer_pause(second, now)),
+            refresh_millis: self.refresh_pause(second).map(millis),
         })
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_viewer_asks_again_when_the_next_answer_is_expected() {
-        let (second, now) = (Duration::from_secs(1), Timestamp::UNIX_EPOCH);
-        let mut state = State::default();
-        state.pass();
-        for (elapsed, expected) in [(0, 15_300), (11, 4_300), (9, 300)] {
-            tokio::time::advance(second * elapsed).await;
-            let pause = state.viewer_pause(second, now);
-            assert_eq!(pause.as_millis(), expected);
-        }
-    }
+fn millis(pause: Duration) -> u32 {
+    u32::try_from(pause.as_millis()).unwrap_or(u32::MAX)
 }

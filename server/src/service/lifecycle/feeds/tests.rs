@@ -187,6 +187,29 @@ async fn a_cluster_that_nothing_runs_on_is_read_seldom() {
     assert_eq!(magnum.reads().len(), 1);
 }
 
+#[tokio::test]
+async fn a_page_that_shares_an_answer_of_before_has_a_newer_one_soon() {
+    let magnum = StandIn::start(complete()).await;
+    let clients = magnum.clients.clone();
+    // so long that the second look shares the answer of the first one
+    let second = Duration::from_millis(200);
+    let feeds = Feeds::with_second(clients, Arc::new(NoAttempts), Clock::system(), second);
+    let ada = magnum.viewer("ada", &["member", "reader"]);
+    let opened = feeds.look_anew(&ada, CLUSTER).await.unwrap();
+    assert_eq!(opened.refresh_millis, None);
+    let shared = feeds.look_anew(&ada, CLUSTER).await.unwrap();
+    assert_eq!(magnum.reads().len(), 1);
+    let wait = shared.refresh_millis.unwrap();
+    assert!(wait > 0 && wait <= 660, "{wait}");
+    // a page that was opened before does not ask more often
+    let followed = feeds.look(&ada, CLUSTER).await.unwrap();
+    assert_eq!(followed.refresh_millis, None);
+    tokio::time::sleep(Duration::from_millis(u64::from(wait))).await;
+    let newer = feeds.look_anew(&ada, CLUSTER).await.unwrap();
+    assert_eq!(newer.refresh_millis, None);
+    assert_eq!(magnum.reads().len(), 2);
+}
+
 /// A cluster's own API with one node; counts how often it is read.
 #[derive(Default)]
 struct OwnApi(AtomicUsize);

@@ -12,6 +12,7 @@ mod record;
 mod requests;
 mod rows;
 mod running;
+mod sending;
 mod stack_events;
 mod template_names;
 #[cfg(test)]
@@ -27,5 +28,6 @@ pub use page::{export, journal, no_journals};
 pub use record::{Change, Journal, begin, record};
 pub use requests::{entries, requests, timed_requests};
 pub use running::last_request;
+pub use sending::CHANGE_TIMEOUT;
 pub use stack_events::StackEvents;
 pub use template_names::{NamesByViewer, names_by_viewer};

@@ -1,6 +1,7 @@
 //! Reads the journal of a cluster.
 use super::agreement::agreement;
 use super::reader::Reader;
+use super::sending::{INTERRUPTED, Outcomes};
 use super::{node_events, stack_events};
 use crate::{
     caller::Caller,
@@ -16,6 +17,7 @@ use portico_domain::panel::lifecycle::{ClusterJournal, JournalFilter};
 use portico_lifecycle::rights::Call;
 use portico_store::{JournalEntry, JournalKey, Store};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use uuid::Uuid;
 
 /// Maximum number of entries that are read at once for a file.
@@ -54,6 +56,7 @@ pub async fn journal(
         journal: store.cluster_journal(),
         key: &key,
         viewer: &viewer,
+        now: services.clock.now(),
     };
     let page = if filter.is_empty() {
         reader.page(before).await
@@ -73,8 +76,8 @@ pub async fn journal(
 }
 
 /// Returns the journal as JSON lines, the oldest entry first: the whole, the entries after a sequence
-/// number, or those that match a filter. They are as they were written, so that the hashes can be computed
-/// again: templates have their UUIDs.
+/// number, or those that match a filter. Their contents are as they were written, so that the hashes can be
+/// computed again: templates have their UUIDs. What is known of a request that was interrupted is beside its content.
 ///
 /// # Errors
 /// Those of [`journal`].
@@ -98,8 +101,10 @@ pub async fn export(
         journal: store.cluster_journal(),
         key: &key,
         viewer: &viewer,
+        now: services.clock.now(),
     };
     let mut lines = Vec::new();
+    let mut outcomes = Outcomes::default();
     let mut before = None;
     loop {
         let list = reader.journal.list(&key, before, BATCH).await;
@@ -108,14 +113,20 @@ pub async fn export(
         let wanted: Vec<&JournalEntry> = entries.iter().take_while(is_wanted).collect();
         let is_last = entries.len() < usize::try_from(BATCH).unwrap_or(usize::MAX)
             || wanted.len() < entries.len();
-        if filter.is_empty() {
-            lines.extend(wanted.into_iter().map(line));
-        } else {
-            let matching = reader.matching(&entries, before, filter).await;
-            let matching = matching.map_err(|error| unreadable(&error))?;
-            let wanted = wanted.into_iter();
-            let wanted = wanted.filter(|entry| matching.contains(&entry.sequence));
-            lines.extend(wanted.map(line));
+        let matching = match filter.is_empty() {
+            true => None,
+            false => {
+                let matching = reader.matching(&entries, before, filter).await;
+                Some(matching.map_err(|error| unreadable(&error))?)
+            }
+        };
+        for entry in wanted {
+            // also of those that do not match: a request can match by its beginning only
+            let is_interrupted = outcomes.is_interrupted(entry, reader.now);
+            let is_match = |matching: &HashSet<i64>| matching.contains(&entry.sequence);
+            if matching.as_ref().is_none_or(is_match) {
+                lines.push(line(entry, is_interrupted));
+            }
         }
         match entries.last() {
             Some(oldest) if !is_last => before = Some(oldest.sequence),
@@ -127,15 +138,18 @@ pub async fn export(
 }
 
 /// Returns an entry as a line of JSON.
-fn line(entry: &JournalEntry) -> String {
+fn line(entry: &JournalEntry, is_interrupted: bool) -> String {
     let content: Value = serde_json::from_str(&entry.content).unwrap_or(Value::Null);
-    let line = json!({
+    let mut line = json!({
         "sequence": entry.sequence,
         "time": entry.at.to_string(),
         "source": entry.source.as_str(),
         "content": content,
         "hash": entry.hash,
     });
+    if is_interrupted {
+        line["interrupted"] = INTERRUPTED.into();
+    }
     format!("{line}\n")
 }
 
@@ -178,4 +192,32 @@ pub fn unreadable(error: &portico_store::StoreError) -> ServiceError {
         "The journal cannot be read now: Portico's store does not answer.",
     )
     .next("Try again in a minute.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::Timestamp;
+    use portico_store::JournalSource;
+
+    #[test]
+    fn a_line_of_an_interrupted_request_has_what_is_known_beside_what_was_written() {
+        let content = json!({"action": "delete_cluster", "outcome": "sending"});
+        let entry = JournalEntry {
+            sequence: 1,
+            at: Timestamp::UNIX_EPOCH,
+            source: JournalSource::Request,
+            content: content.to_string(),
+            hash: "h".to_owned(),
+        };
+        let read = |is_interrupted| -> Value {
+            serde_json::from_str(&line(&entry, is_interrupted)).unwrap()
+        };
+        let plain = json!({"sequence": 1, "time": "1970-01-01T00:00:00Z", "source": "request",
+                           "content": content, "hash": "h"});
+        assert_eq!(read(false), plain);
+        let mut interrupted = plain;
+        interrupted["interrupted"] = INTERRUPTED.into();
+        assert_eq!(read(true), interrupted);
+    }
 }

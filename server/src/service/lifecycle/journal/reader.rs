@@ -5,6 +5,7 @@ mod tests;
 use super::rows::{self, Read, Shown};
 use super::template_names::{NamesByViewer, template_names};
 use crate::service::lifecycle::viewer::Viewer;
+use jiff::Timestamp;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::{JournalFilter, JournalRow};
 use portico_store::{ClusterJournal, JournalEntry, JournalKey, StoreError};
@@ -30,6 +31,7 @@ pub struct Reader<'a> {
     pub journal: &'a dyn ClusterJournal,
     pub key: &'a JournalKey,
     pub viewer: &'a Viewer,
+    pub now: Timestamp,
 }
 
 /// What is shown of a journal.
@@ -137,6 +139,7 @@ impl Reader<'_> {
             context: &context,
             viewer_id: &self.viewer.user_id,
             templates: &templates,
+            now: self.now,
         };
         Ok(rows::of(&read, limit))
     }

@@ -1,6 +1,7 @@
 //! The entries of a journal in words.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::event_rows::{of_node, of_stack};
+use super::sending::{self, INTERRUPTED, is_interrupted, is_superseded};
 use super::user_names::UserNames;
 use crate::service::lifecycle::{
     node_groups::waiting,
@@ -36,6 +37,7 @@ pub struct Read<'a> {
     pub context: &'a [JournalEntry],
     pub viewer_id: &'a str,
     pub templates: &'a TemplateNames,
+    pub now: Timestamp,
 }
 
 /// What a page shows.
@@ -124,13 +126,6 @@ pub(super) fn request(content: &Content) -> Option<&RequestContent> {
     }
 }
 
-/// Returns whether another entry has the outcome of a request that was about to be sent.
-fn is_superseded(request: &RequestContent, ended: &HashSet<(&str, &str)>) -> bool {
-    let id = request.request_id.as_deref();
-    request.outcome == RequestOutcome::Sending
-        && id.is_some_and(|id| ended.contains(&(id, request.action.as_str())))
-}
-
 /// Returns whether Magnum changes the cluster because of an accepted request of this kind.
 pub fn changes_magnum(request: &RequestContent) -> bool {
     let own = [
@@ -183,12 +178,7 @@ fn of_timeline(entry: &JournalEntry, content: &Content, ended: &HashSet<(&str, &
 
 /// Returns what identifies a request whose outcome is recorded.
 fn ended(content: &Content) -> Option<(&str, &str)> {
-    match content {
-        Content::Request(request) if request.outcome != RequestOutcome::Sending => {
-            Some((request.request_id.as_deref()?, request.action.as_str()))
-        }
-        _ => None,
-    }
+    sending::ended(request(content)?)
 }
 
 /// Returns which entries do not follow the one before, as a sentence.
@@ -216,8 +206,12 @@ fn changed(read: &Read<'_>) -> Option<String> {
 }
 
 fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -> JournalRow {
+    let is_interrupted = is_interrupted(request, entry.at, read.now);
     let (outcome, health) = match request.outcome {
-        RequestOutcome::Sending => ("Sent; its outcome was not recorded", Health::Unknown),
+        RequestOutcome::Sending if is_interrupted => {
+            ("Interrupted; its outcome is not known", Health::Unknown)
+        }
+        RequestOutcome::Sending => ("Being sent", Health::Progressing),
         RequestOutcome::Accepted => ("Accepted", Health::Ok),
         RequestOutcome::Refused => ("Refused", Health::Warning),
         RequestOutcome::Failed => ("Failed", Health::Failed),
@@ -229,7 +223,10 @@ fn of_request(entry: &JournalEntry, request: &RequestContent, read: &Read<'_>) -
         since: None,
         source: Source::Request,
         title: title(request, read.templates),
-        lines: request.answer.clone().into_iter().collect(),
+        lines: match is_interrupted {
+            true => vec![INTERRUPTED.to_owned()],
+            false => request.answer.clone().into_iter().collect(),
+        },
         by: user(request, read.viewer_id),
         user: Some(request.user_name.clone()),
         is_outside: false,

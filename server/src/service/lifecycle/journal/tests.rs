@@ -1,6 +1,7 @@
 //! Tests of the rows that a page shows.
 use super::content::{ObservationContent, RequestContent, RequestOutcome};
 use super::rows::{self, Read, Shown};
+use super::sending::INTERRUPTED;
 use jiff::Timestamp;
 use portico_domain::panel::lifecycle::{DeletionOptions, JournalRow};
 use portico_lifecycle::journal::{Difference, StackEvent, TemplateNames};
@@ -92,6 +93,7 @@ impl Written {
             context: &[],
             viewer_id,
             templates: &self.templates,
+            now: at(600),
         };
         rows::of(&read, 100)
     }
@@ -156,6 +158,7 @@ async fn a_request_whose_outcome_is_on_the_page_before_is_not_shown_twice() {
             context: &[],
             viewer_id: "ada-id",
             templates: &written.templates,
+            now: at(600),
         };
         let rows = rows::of(&read, 100).rows;
         rows.into_iter().map(|row| row.by).collect::<Vec<_>>()
@@ -165,6 +168,35 @@ async fn a_request_whose_outcome_is_on_the_page_before_is_not_shown_twice() {
     assert_eq!(shown(1), [by]);
     // written after its effect was observed
     assert_eq!(shown(2), [by]);
+}
+
+#[tokio::test]
+async fn a_request_that_a_stop_has_cut_off_is_shown_with_what_is_known() {
+    let written = Written::new().await;
+    // of `shown`, at 600 s: the first one is as old as no request can be
+    written.request(0, RequestOutcome::Sending).await;
+    let entries = written.entries().await;
+    let shown = written.shown(&entries, "ada-id");
+    let [row] = &shown.rows[..] else {
+        panic!("{:?}", shown.rows);
+    };
+    assert_eq!(row.status, "Interrupted; its outcome is not known");
+    assert_eq!(row.lines, [INTERRUPTED]);
+    // nothing is written for it
+    assert_eq!(shown.changed, None);
+    // what another replica may be sending now
+    let request = json!({"action": "upgrade_cluster", "user_id": "bob", "user_name": "bob",
+                         "request_id": "r2", "outcome": "sending"});
+    written.add(550, JournalSource::Request, &request).await;
+    let entries = written.entries().await;
+    let row = &written.shown(&entries, "ada-id").rows[0];
+    assert_eq!((row.status.as_str(), row.lines.len()), ("Being sent", 0));
+    // an outcome that is recorded later is shown instead
+    written.request(590, RequestOutcome::Accepted).await;
+    let entries = written.entries().await;
+    let shown = written.shown(&entries, "ada-id");
+    let statuses: Vec<_> = shown.rows.iter().map(|row| row.status.as_str()).collect();
+    assert_eq!(statuses, ["Accepted", "Being sent"]);
 }
 
 #[tokio::test]
@@ -211,6 +243,7 @@ fn rows_of(entries: &[JournalEntry], templates: &TemplateNames) -> Vec<JournalRo
         context: &[],
         viewer_id: "ada",
         templates,
+        now: at(600),
     };
     rows::of(&read, 10).rows
 }
@@ -295,6 +328,7 @@ async fn events_of_heat_are_rows_and_hide_no_request_from_what_it_explains() {
         context: &entries[2..],
         viewer_id: "ada-id",
         templates: &written.templates,
+        now: at(600),
     };
     let shown = rows::of(&read, 2);
     assert_eq!((shown.rows.len(), shown.changed), (2, None));

@@ -11,6 +11,7 @@ use app::error::UiErrorKind;
 use portico_domain::panel::lifecycle::{ChangeOutcome, DeletionOutcome, EnrolmentOutcome};
 use portico_lifecycle::rights::Call;
 use portico_openstack::rest::Effect;
+use tokio::time::timeout;
 use uuid::Uuid;
 
 impl PanelService {
@@ -28,7 +29,9 @@ impl PanelService {
         // a member must not begin journals of clusters that do not exist
         lifecycle::ensure_exists(&self.services, &self.caller, change.cluster).await?;
         let begun = lifecycle::begin(&self.services, &self.caller, change).await?;
-        let answer = work.await;
+        // the journal must be able to tell a change that was cut off from one that is still being sent
+        let answer = timeout(lifecycle::CHANGE_TIMEOUT, work).await;
+        let answer = answer.unwrap_or_else(|_| Err(took_too_long()));
         if let Some(begun) = begun {
             let (outcome, text) = match &answer {
                 Ok(answer) => outcome(answer),
@@ -46,6 +49,20 @@ impl PanelService {
         };
         let viewer = access.viewer(&self.caller).await;
         viewer.is_ok_and(|viewer| viewer.refusal(Call::ChangeCluster, None).is_none())
+    }
+}
+
+/// Returns that a change was given up, and may have had its effect.
+fn took_too_long() -> ServiceError {
+    let error = ServiceError::new(
+        UiErrorKind::Unavailable,
+        "The change was not complete after five minutes. Its outcome is not known.",
+    );
+    let next_step =
+        "Look at the page of the cluster before you send it again: the change may be running.";
+    ServiceError {
+        effect: Effect::Unknown,
+        ..error.next(next_step)
     }
 }
 
@@ -172,7 +189,9 @@ mod tests {
             ..failed.clone()
         };
         let forbidden = ServiceError::not_permitted("Ask an administrator.");
+        let late = took_too_long();
         for (error, journal, audit) in [
+            (&late, RequestOutcome::Unknown, Outcome::Started),
             (&failed, RequestOutcome::Failed, Outcome::Failed),
             (&lost, RequestOutcome::Unknown, Outcome::Started),
             (&forbidden, RequestOutcome::Refused, Outcome::Refused),

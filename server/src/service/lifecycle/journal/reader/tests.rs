@@ -84,6 +84,7 @@ impl Written {
             journal: self.store.cluster_journal(),
             key: &self.key,
             viewer: &viewer,
+            now: at(7_000),
         };
         let mut filter = JournalFilter::default();
         change(&mut filter);
