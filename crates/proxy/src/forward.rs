@@ -283,7 +283,6 @@ fn kind_of(content_type: Option<&HeaderValue>) -> metrics::Kind {
 }
 
 fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
-    headers.remove(header::EXPECT);
     headers.insert(X_FORWARDED_HOST, upstream.public_host.clone());
     headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(added.scheme));
     if let Some(prefix) = &upstream.rewrite.stripped_prefix {
