@@ -3,7 +3,6 @@
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
 pub(crate) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 const EVENT_STREAM: &str = "text/event-stream";
@@ -55,15 +54,14 @@ fn is_script(requested_with: &HeaderValue) -> bool {
         .eq_ignore_ascii_case(b"XMLHttpRequest")
 }
 
-/// Returns whether the request asks for an event stream, which stays open like an upgraded
+/// Returns whether an `Accept` header asks for an event stream, which stays open like an upgraded
 /// connection.
-pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        // a shorter value needs no copy in lower case
-        .filter(|accept| accept.len() >= EVENT_STREAM.len())
-        .is_some_and(|accept| accept.to_ascii_lowercase().contains(EVENT_STREAM))
+pub(crate) fn is_event_stream(accept: &HeaderValue) -> bool {
+    // a shorter value needs no copy in lower case
+    accept.len() >= EVENT_STREAM.len()
+        && accept
+            .to_str()
+            .is_ok_and(|accept| accept.to_ascii_lowercase().contains(EVENT_STREAM))
 }
 
 #[cfg(test)]
