@@ -13,6 +13,7 @@ const EVENT_STREAM: &str = "text/event-stream";
 pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     let mut fetched = false;
     let mut mode = None;
+    let mut accepts = Accepts::Unsaid;
     // one look at every header costs less than looking up six that most requests do not have
     for (name, value) in headers {
         match name.as_str() {
@@ -22,6 +23,7 @@ pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
             "upgrade" | "sec-websocket-key" => return false,
             "sec-fetch-mode" if mode.is_none() => mode = Some(value),
             "sec-fetch-site" | "sec-fetch-dest" => fetched = true,
+            "accept" => accepts = accepts.and(value),
             _ => {}
         }
     }
@@ -34,16 +36,36 @@ pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return false;
     }
-    let mut accepts = headers.get_all(header::ACCEPT).iter().peekable();
-    if accepts.peek().is_none() {
-        return true;
+    match accepts {
+        Accepts::Unsaid => true,
+        Accepts::Once(accept) => accepts_page(accept),
+        Accepts::Several => headers.get_all(header::ACCEPT).iter().any(accepts_page),
     }
-    accepts.any(|accept| {
-        accept.to_str().is_ok_and(|accept| {
-            let accept = accept.trim();
-            accept == "*/*" || accept.to_ascii_lowercase().contains("text/html")
-        })
-    })
+}
+
+/// The `Accept` headers of a request. Only some requests depend on what is in them.
+#[derive(Clone, Copy)]
+enum Accepts<'h> {
+    Unsaid,
+    Once(&'h HeaderValue),
+    Several,
+}
+
+impl<'h> Accepts<'h> {
+    fn and(self, value: &'h HeaderValue) -> Self {
+        match self {
+            Self::Unsaid => Self::Once(value),
+            Self::Once(_) | Self::Several => Self::Several,
+        }
+    }
+}
+
+/// Returns whether an `Accept` header has pages in it, or is that of programs that take anything.
+fn accepts_page(accept: &HeaderValue) -> bool {
+    accept.as_bytes().trim_ascii() == b"*/*"
+        || accept
+            .to_str()
+            .is_ok_and(|accept| accept.to_ascii_lowercase().contains("text/html"))
 }
 
 /// Returns whether `X-Requested-With` marks a request as sent by a script, as jQuery, Angular and
@@ -104,6 +126,17 @@ mod tests {
             ),
             (&get, &[("accept", "application/json")][..], false),
             (&get, &[("accept", "application/json, */*")][..], false),
+            (&get, &[("accept", " */*\t")][..], true),
+            (
+                &get,
+                &[("accept", "application/json"), ("accept", "Text/HTML")][..],
+                true,
+            ),
+            (
+                &get,
+                &[("accept", "application/json"), ("accept", "text/css")][..],
+                false,
+            ),
             (&get, &[("accept", "text/event-stream")][..], false),
             (
                 &get,
