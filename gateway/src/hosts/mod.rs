@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
     main_host: String,
     apps: HashMap<String, Arc<App>>,
     /// All hosts with their ports, as browsers write them, so that they need no parsing.
-    as_written: foldhash::HashMap<String, Site>,
+    as_written: foldhash::HashMap<Vec<u8>, Site>,
     /// Trusted apps under paths of the main host.
     on_paths: Vec<Arc<App>>,
     secure: bool,
@@ -119,7 +119,9 @@ impl Hosts {
             .map(|app| (&app.origin, Site::App(Arc::clone(app))));
         let as_written = own
             .chain([(&main, Site::Main)])
-            .filter_map(|(origin, site)| Some((origin.split_once("://")?.1.to_owned(), site)))
+            .filter_map(|(origin, site)| {
+                Some((origin.split_once("://")?.1.as_bytes().to_vec(), site))
+            })
             .collect();
         Ok(Self {
             main,
@@ -220,11 +222,11 @@ fn origin_of(public: &Url, host: &str) -> String {
 }
 
 /// Returns the requested host and port, where they are unambiguous.
-fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
+fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r [u8]> {
     let mut lines = headers.get_all(header::HOST).iter();
     match (uri.authority(), lines.next(), lines.next()) {
-        (Some(target), None, None) => Some(target.as_str()),
-        (None, Some(line), None) => line.to_str().ok(),
+        (Some(target), None, None) => Some(target.as_str().as_bytes()),
+        (None, Some(line), None) => Some(line.as_bytes()),
         _ => None,
     }
 }
