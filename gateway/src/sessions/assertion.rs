@@ -69,6 +69,56 @@ impl Signed {
     }
 }
 
+/// The signed identity headers of a root session: by the session in them, the root or a child, and
+/// then by their audience and project, of which each session has few.
+#[derive(Debug, Default)]
+pub(crate) struct SignedCache(foldhash::HashMap<Uuid, Vec<CachedSigned>>);
+
+#[derive(Debug)]
+struct CachedSigned {
+    audience: String,
+    project: Option<String>,
+    signed: Arc<Signed>,
+}
+
+impl CachedSigned {
+    fn is_for(&self, audience: &str, project: Option<&str>) -> bool {
+        self.audience == audience && self.project.as_deref() == project
+    }
+}
+
+impl SignedCache {
+    pub fn get(&self, session: Uuid, audience: &str, project: Option<&str>) -> Option<Arc<Signed>> {
+        let mut of_session = self.0.get(&session)?.iter();
+        let found = of_session.find(|one| one.is_for(audience, project))?;
+        Some(Arc::clone(&found.signed))
+    }
+
+    /// Stores headers in place of earlier ones.
+    pub fn insert(
+        &mut self,
+        session: Uuid,
+        audience: &str,
+        project: Option<&str>,
+        signed: Arc<Signed>,
+    ) {
+        let of_session = self.0.entry(session).or_default();
+        let mut earlier = of_session.iter_mut();
+        match earlier.find(|one| one.is_for(audience, project)) {
+            Some(one) => one.signed = signed,
+            None => of_session.push(CachedSigned {
+                audience: audience.to_owned(),
+                project: project.map(str::to_owned),
+                signed,
+            }),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
 /// Why a user's identity could not be signed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AssertionError {
@@ -101,12 +151,9 @@ impl Assertions {
         token: Option<&ProjectToken>,
         for_panel: ForPanel,
     ) -> Result<Vec<(HeaderName, HeaderValue)>, AssertionError> {
-        let key = (
-            audience.to_owned(),
-            caller.session.id,
-            token.map(|token| token.project.id.clone()),
-        );
-        let signed = caller.live.signed.lock().get(&key).cloned();
+        let session = caller.session.id;
+        let project = token.map(|token| token.project.id.as_str());
+        let signed = caller.live.signed.lock().get(session, audience, project);
         if let Some(signed) = signed
             && signed.is_good(0)
             && signed.for_panel == for_panel
@@ -115,7 +162,8 @@ impl Assertions {
         }
         let signed = self.sign_with(caller, audience, token, for_panel)?;
         let headers = signed.headers();
-        caller.live.signed.lock().insert(key, Arc::new(signed));
+        let mut cache = caller.live.signed.lock();
+        cache.insert(session, audience, project, Arc::new(signed));
         Ok(headers)
     }
 

@@ -229,12 +229,9 @@ impl UpstreamIdentity {
             return Ok(Vec::new());
         }
         let token = key.and_then(Key::token);
-        let kept_under = (
-            id.clone(),
-            caller.session.id,
-            token.map(|token| token.project.id.clone()),
-        );
-        let kept = caller.live.signed.lock().get(&kept_under).cloned();
+        let session = caller.session.id;
+        let project = token.map(|token| token.project.id.as_str());
+        let kept = caller.live.signed.lock().get(session, id, project);
         if let Some(kept) = kept.filter(|kept| kept.is_good(identity.reading())) {
             return Ok(kept.headers());
         }
@@ -247,7 +244,11 @@ impl UpstreamIdentity {
             }
         };
         let headers = signed.headers();
-        caller.live.signed.lock().insert(kept_under, signed);
+        caller
+            .live
+            .signed
+            .lock()
+            .insert(session, id, project, signed);
         Ok(headers)
     }
 
