@@ -8,7 +8,7 @@ use std::{net::SocketAddr, sync::Arc};
 use http::{HeaderValue, Method, Request, header};
 use ipnet::IpNet;
 use portico_request::client_address::{ClientAddress, client_address, is_trusted};
-use portico_runtime::{listener::PeerAddr, request_id::RequestId};
+use portico_runtime::{listener::PeerAddr, request_id};
 use portico_store::Session;
 use uuid::Uuid;
 
@@ -99,8 +99,8 @@ impl RequestContexts {
 
     /// Returns the context of a request to `site`.
     pub fn context<B>(&self, site: Site, request: &Request<B>) -> Context {
-        let extensions = request.extensions();
-        let peer: Option<SocketAddr> = extensions.get::<PeerAddr>().map(|peer| peer.0);
+        let peer = request.extensions().get::<PeerAddr>();
+        let peer: Option<SocketAddr> = peer.map(|peer| peer.0);
         let trusted = &self.trusted_proxies;
         let client = client_address(peer, request.headers(), trusted).unwrap_or_else(|fault| {
             self.unreadable_hops.note(&fault);
@@ -108,7 +108,7 @@ impl RequestContexts {
         });
         Context {
             site,
-            request_id: extensions.get::<RequestId>().map(|id| id.0),
+            request_id: request_id::current().map(|id| id.0),
             client,
             trusted_proxy: peer.is_some_and(|peer| is_trusted(peer.ip(), trusted)),
             navigation: is_navigation(&self.method_of(request), request.headers()),
