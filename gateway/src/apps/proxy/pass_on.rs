@@ -1,4 +1,6 @@
 //! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
+use std::pin::pin;
+
 use axum::{body::Body, response::Response};
 use http::{HeaderName, HeaderValue, Method, Request, header};
 use portico_proxy::{
@@ -32,10 +34,8 @@ impl ReverseProxy {
         let upstream = &self.panel;
         let added = self.added(context, upstream, identity);
         let measurement = Measurement::begin(upstream);
-        let result = self
-            .forward_to_panel(context, request, added, connection, on_behalf)
-            .instrument(measurement.span.clone())
-            .await;
+        let forwarded = pin!(self.forward_to_panel(context, request, added, connection, on_behalf));
+        let result = forwarded.instrument(measurement.span.clone()).await;
         measurement.end(result)
     }
 
@@ -51,11 +51,12 @@ impl ReverseProxy {
     ) -> Result<Response, Interrupt> {
         let added = self.added(context, upstream, identity);
         let measurement = Measurement::begin(upstream);
-        let result = self
-            .forwarder
-            .forward(request, upstream, trust, added, connection, |_| {})
-            .instrument(measurement.span.clone())
-            .await;
+        let forwarded =
+            pin!(
+                self.forwarder
+                    .forward(request, upstream, trust, added, connection, |_| {})
+            );
+        let result = forwarded.instrument(measurement.span.clone()).await;
         measurement.end(result)
     }
 
@@ -101,8 +102,8 @@ impl ReverseProxy {
     }
 }
 
-/// What is measured of a request that is being forwarded. The future of the request is awaited where
-/// it is made: passed to a function that measures, it would be moved each time.
+/// What is measured of a request that is being forwarded. The future of the request is pinned where
+/// it is made: two kilobytes large, it would be moved by each function that it is passed to.
 struct Measurement<'u> {
     upstream: &'u Upstream,
     started: Instant,
