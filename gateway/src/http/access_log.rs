@@ -350,7 +350,7 @@ fn host<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> Cow<'r, str> {
         .and_then(|value| value.to_str().ok())
         .or_else(|| uri.authority().map(http::uri::Authority::as_str))
         .unwrap_or_default();
-    let user_information = named.bytes().rposition(|byte| byte == b'@');
+    let user_information = named.rfind('@');
     let from = user_information.map_or(0, |end| end + 1);
     shortened(named.get(from..).unwrap_or_default(), MAX_HOST_BYTES)
 }
