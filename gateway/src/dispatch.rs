@@ -4,9 +4,8 @@ mod panic;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Router,
+    Router,
     body::Body,
-    extract::State,
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, Method, Request, header};
@@ -185,9 +184,8 @@ async fn decide(
         Site::Main => &dispatcher.main,
         // requests of the app itself need no routing
         Site::App(_) if !own_paths::is_under_oauth2(request.uri().path()) => {
-            let reverse_proxy = Arc::clone(&dispatcher.parts.handlers.reverse_proxy);
-            let context = Extension(context.clone());
-            let answer = routes::app(State(reverse_proxy), context, request).await;
+            let reverse_proxy = &dispatcher.parts.handlers.reverse_proxy;
+            let answer = routes::app_request(reverse_proxy, context, request).await;
             return Ok(answer.into_response());
         }
         Site::App(_) => &dispatcher.app,
