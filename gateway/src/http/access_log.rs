@@ -6,7 +6,7 @@
 //! caller, the matching rule) with [`caller`] and [`rule`].
 use std::{borrow::Cow, cell::RefCell, sync::Arc, time::Duration};
 
-use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use portico_request::client_address::ClientAddress;
 use portico_store::Session;
 use tokio::time::Instant;
@@ -149,12 +149,13 @@ pub(crate) struct AccessLogEntry {
 }
 
 impl AccessLogEntry {
-    pub fn of<B>(context: &Context, request: &Request<B>) -> Self {
+    /// Returns the entry of a request with this `Host` header.
+    pub fn of<B>(context: &Context, request: &Request<B>, host: Option<&HeaderValue>) -> Self {
         Self {
             request_id: context.request_id,
             client: context.client,
             method: request.method().clone(),
-            host: request.headers().get(header::HOST).cloned(),
+            host: host.cloned(),
             uri: request.uri().clone(),
         }
     }

@@ -1,6 +1,8 @@
 //! Distinguishes a browser opening a page from a call by a program: the browser is redirected to
 //! sign-in, the program gets 401.
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderName, HeaderValue, Method, header};
+
+use super::common_headers::{AcceptHeader, CommonHeaders};
 
 pub(crate) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 pub(crate) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
@@ -10,53 +12,23 @@ const EVENT_STREAM: &str = "text/event-stream";
 /// Returns whether a browser is opening a page with this request. A request by a script
 /// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not navigations:
 /// neither can follow a redirect to sign-in.
-pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
-    let mut fetched = false;
-    let mut mode = None;
-    let mut accepts = Accepts::Unsaid;
-    // one look at every header costs less than looking up six that most requests do not have
-    for (name, value) in headers {
-        match name.as_str() {
-            "x-requested-with" if is_script(value) => return false,
-            // Proxies that ask for a decision remove `Upgrade`; the other headers of a WebSocket
-            // handshake remain.
-            "upgrade" | "sec-websocket-key" => return false,
-            "sec-fetch-mode" if mode.is_none() => mode = Some(value),
-            "sec-fetch-site" | "sec-fetch-dest" => fetched = true,
-            "accept" => accepts = accepts.and(value),
-            _ => {}
-        }
+pub(crate) fn is_navigation(method: &Method, headers: &CommonHeaders<'_>) -> bool {
+    if headers.is_of_script || headers.is_for_upgrade {
+        return false;
     }
-    if let Some(mode) = mode {
+    if let Some(mode) = headers.fetch_mode {
         return mode.as_bytes() == b"navigate";
     }
-    if fetched {
+    if headers.is_fetched {
         return false;
     }
     if !matches!(*method, Method::GET | Method::HEAD) {
         return false;
     }
-    match accepts {
-        Accepts::Unsaid => true,
-        Accepts::Once(accept) => accepts_page(accept),
-        Accepts::Several => headers.get_all(header::ACCEPT).iter().any(accepts_page),
-    }
-}
-
-/// The `Accept` headers of a request. Only some requests depend on what is in them.
-#[derive(Clone, Copy)]
-enum Accepts<'h> {
-    Unsaid,
-    Once(&'h HeaderValue),
-    Several,
-}
-
-impl<'h> Accepts<'h> {
-    fn and(self, value: &'h HeaderValue) -> Self {
-        match self {
-            Self::Unsaid => Self::Once(value),
-            Self::Once(_) | Self::Several => Self::Several,
-        }
+    match headers.accept {
+        AcceptHeader::Missing => true,
+        AcceptHeader::One(accept) => accepts_page(accept),
+        AcceptHeader::Several(all) => all.get_all(header::ACCEPT).iter().any(accepts_page),
     }
 }
 
@@ -70,7 +42,7 @@ fn accepts_page(accept: &HeaderValue) -> bool {
 
 /// Returns whether `X-Requested-With` marks a request as sent by a script, as jQuery, Angular and
 /// others do. An Android `WebView` sends the name of its app in the same header.
-fn is_script(requested_with: &HeaderValue) -> bool {
+pub(super) fn is_script(requested_with: &HeaderValue) -> bool {
     requested_with
         .as_bytes()
         .eq_ignore_ascii_case(b"XMLHttpRequest")
@@ -89,6 +61,7 @@ pub(crate) fn is_event_stream(accept: &HeaderValue) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::HeaderMap;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs
@@ -145,7 +118,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                is_navigation(method, &headers(pairs)),
+                is_navigation(method, &CommonHeaders::of(&headers(pairs))),
                 expected,
                 "{method} {pairs:?}"
             );
@@ -166,7 +139,9 @@ mod tests {
             // what forward auth sees of a WebSocket's handshake
             &[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")],
         ] {
-            assert!(!is_navigation(&Method::GET, &headers(pairs)), "{pairs:?}");
+            let headers = headers(pairs);
+            let headers = CommonHeaders::of(&headers);
+            assert!(!is_navigation(&Method::GET, &headers), "{pairs:?}");
         }
     }
 }

@@ -1,0 +1,69 @@
+//! Finds the headers that are read of every request.
+use http::{HeaderMap, HeaderValue};
+
+use super::navigation::is_script;
+use crate::hosts::HostHeader;
+
+/// The headers that are read of every request. One look at every header costs less than looking up
+/// nine, most of which most requests do not have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CommonHeaders<'h> {
+    pub host: HostHeader<'h>,
+    /// The first `User-Agent`.
+    pub user_agent: Option<&'h HeaderValue>,
+    pub(super) accept: AcceptHeader<'h>,
+    /// The first `Sec-Fetch-Mode`.
+    pub(super) fetch_mode: Option<&'h HeaderValue>,
+    /// Whether there is another header with which a browser describes what it fetches.
+    pub(super) is_fetched: bool,
+    pub(super) is_of_script: bool,
+    /// Whether the request is for another protocol.
+    pub(super) is_for_upgrade: bool,
+}
+
+/// The `Accept` header of a request, whose value is of interest for some requests only.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum AcceptHeader<'h> {
+    Missing,
+    One(&'h HeaderValue),
+    /// Several lines, in these headers.
+    Several(&'h HeaderMap),
+}
+
+impl<'h> CommonHeaders<'h> {
+    pub fn of(headers: &'h HeaderMap) -> Self {
+        let mut found = Self {
+            host: HostHeader::Missing,
+            user_agent: None,
+            accept: AcceptHeader::Missing,
+            fetch_mode: None,
+            is_fetched: false,
+            is_of_script: false,
+            is_for_upgrade: false,
+        };
+        for (name, value) in headers {
+            match name.as_str() {
+                "host" => found.host = found.host.and(value),
+                "user-agent" => {
+                    found.user_agent.get_or_insert(value);
+                }
+                "accept" => {
+                    found.accept = match found.accept {
+                        AcceptHeader::Missing => AcceptHeader::One(value),
+                        _ => AcceptHeader::Several(headers),
+                    };
+                }
+                "sec-fetch-mode" => {
+                    found.fetch_mode.get_or_insert(value);
+                }
+                "sec-fetch-site" | "sec-fetch-dest" => found.is_fetched = true,
+                "x-requested-with" => found.is_of_script |= is_script(value),
+                // Proxies that ask for a decision remove `Upgrade`; the other headers of a WebSocket
+                // handshake remain.
+                "upgrade" | "sec-websocket-key" => found.is_for_upgrade = true,
+                _ => {}
+            }
+        }
+        found
+    }
+}
