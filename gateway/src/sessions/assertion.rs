@@ -38,10 +38,13 @@ pub(crate) struct ForPanel {
     pub namespaces: Arc<Namespaces>,
 }
 
+/// Identity headers, shared by the requests that carry them.
+pub(crate) type SignedHeaders = Arc<[(HeaderName, HeaderValue)]>;
+
 /// Signed identity headers, cached with the session.
 #[derive(Debug)]
 pub(crate) struct Signed {
-    headers: Vec<(HeaderName, HeaderValue)>,
+    headers: SignedHeaders,
     until: Instant,
     /// The revision of the app's credential that they were made with; see [`crate::apps::identity`].
     reading: u64,
@@ -52,15 +55,15 @@ pub(crate) struct Signed {
 impl Signed {
     pub fn new(headers: Vec<(HeaderName, HeaderValue)>, until: Instant, reading: u64) -> Self {
         Self {
-            headers,
+            headers: headers.into(),
             until,
             reading,
             for_panel: ForPanel::default(),
         }
     }
 
-    pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        self.headers.clone()
+    pub fn headers(&self) -> SignedHeaders {
+        Arc::clone(&self.headers)
     }
 
     /// Returns whether they may be used now, with this revision of the credential.
@@ -150,7 +153,7 @@ impl Assertions {
         audience: &str,
         token: Option<&ProjectToken>,
         for_panel: ForPanel,
-    ) -> Result<Vec<(HeaderName, HeaderValue)>, AssertionError> {
+    ) -> Result<SignedHeaders, AssertionError> {
         let session = caller.session.id;
         let project = token.map(|token| token.project.id.as_str());
         let signed = caller.live.signed.lock().get(session, audience, project);

@@ -39,7 +39,7 @@ use crate::{
     http::error_response::Problem,
     sessions::{
         Sessions,
-        assertion::{AssertionError, Assertions, REUSE_TTL, Signed},
+        assertion::{AssertionError, Assertions, REUSE_TTL, Signed, SignedHeaders},
         keystone_tokens::TokenError,
         live::{Caller, ProjectToken},
     },
@@ -220,13 +220,13 @@ impl UpstreamIdentity {
         app: &App,
         caller: Option<&Caller>,
         key: Option<&Key>,
-    ) -> Result<IdentityHeaders, Problem> {
+    ) -> Result<SignedHeaders, Problem> {
         let id = &app.config.id;
         let (Some(caller), Some(identity)) = (caller, self.identities.by_app.get(id)) else {
-            return Ok(Vec::new());
+            return Ok(SignedHeaders::default());
         };
         if identity.is_empty() {
-            return Ok(Vec::new());
+            return Ok(SignedHeaders::default());
         }
         let token = key.and_then(Key::token);
         let session = caller.session.id;
@@ -238,7 +238,7 @@ impl UpstreamIdentity {
         let signed = match Box::pin(self.tell(app, identity, caller, token)).await {
             Ok(signed) => Arc::new(signed),
             Err(Stopped::Problem(problem)) => return Err(*problem),
-            Err(Stopped::Refused(_)) if key.is_none() => return Ok(Vec::new()),
+            Err(Stopped::Refused(_)) if key.is_none() => return Ok(SignedHeaders::default()),
             Err(Stopped::Refused(refusal)) => {
                 return Err(Box::pin(self.refuse_identity(app, caller, &refusal)).await);
             }
@@ -273,7 +273,7 @@ impl UpstreamIdentity {
             Kind::None | Kind::Headers => Vec::new(),
             Kind::Assertion => {
                 let signed = self.assertions.sign(caller, &app.config.id, token)?;
-                signed.headers()
+                signed.headers().to_vec()
             }
             Kind::Jwt(jwt) => vec![self.signed_token(jwt, app, &attributes)?],
             Kind::Basic { user, credential } => vec![credential.basic(*user, &attributes)?],

@@ -2,7 +2,7 @@
 use std::pin::pin;
 
 use axum::{body::Body, response::Response};
-use http::{HeaderName, HeaderValue, Method, Request, header};
+use http::{Method, Request, header};
 use portico_proxy::{
     forward::{Added, ForwardError},
     headers::Trust,
@@ -18,7 +18,7 @@ use crate::{
     http::{access_log, error_response::Problem, interrupt::Interrupt},
     metrics,
     request_context::Context,
-    sessions::live::Caller,
+    sessions::{assertion::SignedHeaders, live::Caller},
 };
 
 impl ReverseProxy {
@@ -28,7 +28,7 @@ impl ReverseProxy {
         context: &Context,
         connection: Connection,
         on_behalf: OnBehalf,
-        identity: Vec<(HeaderName, HeaderValue)>,
+        identity: SignedHeaders,
         request: Request<Body>,
     ) -> Result<Response, Interrupt> {
         let upstream = &self.panel;
@@ -46,7 +46,7 @@ impl ReverseProxy {
         connection: Connection,
         upstream: &Upstream,
         trust: Trust,
-        identity: Vec<(HeaderName, HeaderValue)>,
+        identity: SignedHeaders,
         request: Request<Body>,
     ) -> Result<Response, Interrupt> {
         let added = self.added(context, upstream, identity);
@@ -60,12 +60,7 @@ impl ReverseProxy {
         measurement.end(result)
     }
 
-    fn added(
-        &self,
-        context: &Context,
-        upstream: &Upstream,
-        identity: Vec<(HeaderName, HeaderValue)>,
-    ) -> Added {
+    fn added(&self, context: &Context, upstream: &Upstream, identity: SignedHeaders) -> Added {
         Added {
             scheme: if self.hosts.secure() { "https" } else { "http" },
             client: context.client,
@@ -87,7 +82,7 @@ impl ReverseProxy {
             *request.body_mut() = Body::empty();
         }
         let connection = self.connection(app, None);
-        let (upstream, identity) = (&app.upstream, Vec::new());
+        let (upstream, identity) = (&app.upstream, SignedHeaders::default());
         self.pass_on(context, connection, upstream, Trust::App, identity, request)
             .await
     }
