@@ -1,7 +1,6 @@
 //! Finds the headers that are read of every request.
 use http::{HeaderMap, HeaderValue};
 
-use super::navigation::is_script;
 use crate::hosts::HostHeader;
 
 /// The headers that are read of every request. One look at every header costs less than looking up
@@ -66,4 +65,12 @@ impl<'h> CommonHeaders<'h> {
         }
         found
     }
+}
+
+/// Returns whether `X-Requested-With` marks a request as sent by a script, as jQuery, Angular and
+/// others do. An Android `WebView` sends the name of its app in the same header.
+fn is_script(requested_with: &HeaderValue) -> bool {
+    requested_with
+        .as_bytes()
+        .eq_ignore_ascii_case(b"XMLHttpRequest")
 }

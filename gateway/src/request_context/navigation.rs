@@ -40,14 +40,6 @@ fn accepts_page(accept: &HeaderValue) -> bool {
             .is_ok_and(|accept| accept.to_ascii_lowercase().contains("text/html"))
 }
 
-/// Returns whether `X-Requested-With` marks a request as sent by a script, as jQuery, Angular and
-/// others do. An Android `WebView` sends the name of its app in the same header.
-pub(super) fn is_script(requested_with: &HeaderValue) -> bool {
-    requested_with
-        .as_bytes()
-        .eq_ignore_ascii_case(b"XMLHttpRequest")
-}
-
 /// Returns whether an `Accept` header asks for an event stream, which stays open like an upgraded
 /// connection.
 pub(crate) fn is_event_stream(accept: &HeaderValue) -> bool {
