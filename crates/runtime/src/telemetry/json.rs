@@ -7,6 +7,7 @@
 use super::terminal::TerminalSafe;
 use crate::request_id;
 use jiff::Timestamp;
+use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -18,6 +19,9 @@ use tracing_subscriber::fmt::{
     FmtContext, FormatEvent, FormattedFields, MakeWriter, layer as lines,
 };
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
+
+/// Prints the time of a line: RFC 3339 in UTC.
+const MICROSECONDS: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 
 const TIMESTAMP: &str = "timestamp";
 const LEVEL: &str = "level";
@@ -77,7 +81,7 @@ where
         names_request: false,
         result: Ok(()),
     };
-    members.write(TIMESTAMP, &format_args!("{:.6}", now()));
+    members.write_time(now())?;
     members.write(LEVEL, metadata.level().as_str());
     members.write(TARGET, metadata.target());
     event.record(&mut members);
@@ -142,6 +146,22 @@ impl Members<'_> {
     }
 
     fn member(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
+        self.name(name)?;
+        serde_json::to_writer(&mut *self.line, value)
+    }
+
+    /// Writes the time of the line, whose text has no character to escape.
+    fn write_time(&mut self, time: Timestamp) -> serde_json::Result<()> {
+        self.name(TIMESTAMP)?;
+        self.line.push(b'"');
+        MICROSECONDS
+            .print_timestamp(&time, &mut *self.line)
+            .map_err(<serde_json::Error as serde::ser::Error>::custom)?;
+        self.line.push(b'"');
+        Ok(())
+    }
+
+    fn name(&mut self, name: &str) -> serde_json::Result<()> {
         self.line.push(self.next);
         self.next = b',';
         if is_plain(name) {
@@ -152,7 +172,7 @@ impl Members<'_> {
             serde_json::to_writer(&mut *self.line, name)?;
         }
         self.line.push(b':');
-        serde_json::to_writer(&mut *self.line, value)
+        Ok(())
     }
 }
 
