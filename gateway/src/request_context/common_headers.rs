@@ -74,3 +74,35 @@ fn is_script(requested_with: &HeaderValue) -> bool {
         .as_bytes()
         .eq_ignore_ascii_case(b"XMLHttpRequest")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderName;
+
+    #[test]
+    fn the_first_line_counts_and_several_hosts_are_noticed() {
+        let mut headers = HeaderMap::new();
+        let found = CommonHeaders::of(&headers);
+        assert!(matches!(found.host, HostHeader::Missing));
+        assert!(found.user_agent.is_none() && found.fetch_mode.is_none());
+        for (name, value) in [
+            ("host", "a.example"),
+            ("user-agent", "first"),
+            ("user-agent", "second"),
+            ("sec-fetch-mode", "navigate"),
+            ("sec-fetch-mode", "cors"),
+        ] {
+            let name = HeaderName::from_static(name);
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        let found = CommonHeaders::of(&headers);
+        assert!(matches!(found.host, HostHeader::One(line) if line == "a.example"));
+        assert!(found.user_agent.is_some_and(|line| line == "first"));
+        assert!(found.fetch_mode.is_some_and(|line| line == "navigate"));
+        headers.append(http::header::HOST, HeaderValue::from_static("b.example"));
+        let found = CommonHeaders::of(&headers);
+        assert!(matches!(found.host, HostHeader::Several(_)));
+        assert!(found.host.first().is_some_and(|line| line == "a.example"));
+    }
+}

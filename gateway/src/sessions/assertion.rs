@@ -276,3 +276,38 @@ fn header(text: &str) -> Result<HeaderValue, AssertionError> {
     value.set_sensitive(true);
     Ok(value)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signed(reading: u64) -> Arc<Signed> {
+        let until = Instant::now() + REUSE_TTL;
+        Arc::new(Signed::new(Vec::new(), until, reading))
+    }
+
+    #[test]
+    fn signed_headers_are_found_by_session_audience_and_project() {
+        let mut cache = SignedCache::default();
+        let [one, other] = [1, 2].map(Uuid::from_u128);
+        cache.insert(one, "grafana", Some("p"), signed(1));
+        cache.insert(one, "grafana", None, signed(2));
+        cache.insert(one, "prometheus", None, signed(3));
+        cache.insert(other, "grafana", None, signed(4));
+        cache.insert(one, "grafana", None, signed(5));
+        for (session, audience, project, expected) in [
+            (one, "grafana", Some("p"), Some(1)),
+            (one, "grafana", None, Some(5)),
+            (one, "prometheus", None, Some(3)),
+            (one, "prometheus", Some("p"), None),
+            (other, "grafana", None, Some(4)),
+            (other, "grafana", Some("p"), None),
+        ] {
+            let found = cache.get(session, audience, project);
+            let reading = found.map(|signed| signed.reading);
+            assert_eq!(reading, expected, "{session} {audience} {project:?}");
+        }
+        cache.clear();
+        assert!(cache.get(one, "prometheus", None).is_none());
+    }
+}
