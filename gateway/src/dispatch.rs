@@ -4,9 +4,8 @@ mod panic;
 use std::sync::Arc;
 
 use axum::{
-    Extension, Router,
+    Router,
     body::Body,
-    extract::State,
     response::{IntoResponse, Response},
 };
 use http::{HeaderValue, Method, Request, header};
@@ -34,7 +33,7 @@ use crate::{
     metrics,
     own_paths::{self, OwnPath},
     pages::{error_response, theme::Theme},
-    request_context::Context,
+    request_context::{Context, common_headers::CommonHeaders},
 };
 
 /// The routes of both kinds of host.
@@ -47,16 +46,18 @@ pub(crate) struct Dispatcher {
 pub(crate) async fn dispatch(dispatcher: &Dispatcher, request: Request<Body>) -> Response {
     let parts = &dispatcher.parts;
     let started = Instant::now();
-    let site = parts.request_contexts.site_of(&request);
-    let context = parts
-        .request_contexts
-        .context(site.clone().unwrap_or(Site::Main), &request);
+    let common = CommonHeaders::of(request.headers());
+    let site = parts.request_contexts.site_of(&request, &common);
+    let context =
+        parts
+            .request_contexts
+            .context(site.clone().unwrap_or(Site::Main), &request, &common);
     let path = request.uri().path();
     let own = site
         .as_ref()
         .and_then(|site| own_paths::find(site.kind(), path));
     let route = route_label(site.as_ref(), path, own);
-    let line = AccessLogEntry::of(&context, &request);
+    let line = AccessLogEntry::of(&context, &request, common.host.first());
     // only navigations get pages
     let (theme, counts_redirects) = if context.navigation {
         let [theme, redirects] = parts.cookies.of_pages(request.headers());
@@ -185,9 +186,8 @@ async fn decide(
         Site::Main => &dispatcher.main,
         // requests of the app itself need no routing
         Site::App(_) if !own_paths::is_under_oauth2(request.uri().path()) => {
-            let reverse_proxy = Arc::clone(&dispatcher.parts.handlers.reverse_proxy);
-            let context = Extension(context.clone());
-            let answer = routes::app(State(reverse_proxy), context, request).await;
+            let reverse_proxy = &dispatcher.parts.handlers.reverse_proxy;
+            let answer = routes::app_request(reverse_proxy, context, request).await;
             return Ok(answer.into_response());
         }
         Site::App(_) => &dispatcher.app,

@@ -21,14 +21,28 @@ pub struct Readings<'r> {
 impl<'r> Readings<'r> {
     /// Returns the readings of a raw path that has passed [`portico_request::path::check`].
     pub fn of(raw: &'r str) -> Self {
-        // the check has ensured that it is UTF-8
-        let plain = percent_decode_str(raw).decode_utf8_lossy();
+        let plain = if raw.contains('%') {
+            // the check has ensured that it is UTF-8
+            percent_decode_str(raw).decode_utf8_lossy()
+        } else {
+            Cow::Borrowed(raw)
+        };
         let lenient = lenient(&plain).filter(|lenient| *lenient != plain);
         let cut = cut(&plain);
         Self {
             plain,
             lenient,
             cut,
+            rewritten: None,
+        }
+    }
+
+    /// Returns a path as it was sent, for rules that read no path.
+    pub(super) fn unread(raw: &'r str) -> Self {
+        Self {
+            plain: Cow::Borrowed(raw),
+            lenient: None,
+            cut: None,
             rewritten: None,
         }
     }

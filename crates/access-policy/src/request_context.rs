@@ -102,10 +102,14 @@ fn folded(name: &str) -> String {
 /// Returns whether the user has signed in with all of the factors, and recently enough.
 pub(super) fn has_proved(person: &dyn Person, factors: &[String], within: Option<Duration>) -> Fit {
     let proved = Fit::of(factors.iter().all(|factor| person.has_factor(factor)));
-    proved.and(|| match (within, person.signed_in_for()) {
-        (None, _) => Fit::Yes,
-        (Some(most), Some(ago)) if ago <= most => Fit::Yes,
-        _ => Fit::Stale,
+    proved.and(|| {
+        let Some(most) = within else {
+            return Fit::Yes;
+        };
+        match person.signed_in_for() {
+            Some(ago) if ago <= most => Fit::Yes,
+            _ => Fit::Stale,
+        }
     })
 }
 

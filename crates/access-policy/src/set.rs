@@ -129,8 +129,12 @@ impl RuleSet {
         }
     }
 
-    /// Returns the readings of a path, with those of the path that the app gets instead.
+    /// Returns the readings of a path, with those of the path that the app gets instead, for the rules
+    /// of this set alone: where there are none, nothing depends on the path.
     pub fn readings<'r>(&self, raw: &'r str) -> Readings<'r> {
+        if self.rules.is_empty() {
+            return Readings::unread(raw);
+        }
         match self.rewrite.path(raw) {
             Some(rewritten) => Readings::with(raw, &rewritten),
             None => Readings::of(raw),

@@ -126,7 +126,11 @@ pub(crate) fn router(service: KubeAuth) -> Router {
         .fallback(|| async { Rejection::NotFound })
         .with_state(service)
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(RequestIdLayer::new(Trust::NoPeer).for_debugging())
+        .layer(
+            RequestIdLayer::new(Trust::NoPeer)
+                .in_extensions()
+                .for_debugging(),
+        )
 }
 
 /// Lets only API servers of the cluster in the path through, before anything is read.

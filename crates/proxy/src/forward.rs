@@ -34,7 +34,7 @@ pub struct Added {
     pub scheme: &'static str,
     pub client: ClientAddress,
     /// The headers with the user's identity.
-    pub identity: Vec<(HeaderName, HeaderValue)>,
+    pub identity: Arc<[(HeaderName, HeaderValue)]>,
     /// Headers that only the gateway may send to this upstream, whether or not it does.
     pub named: Arc<[HeaderName]>,
 }
@@ -283,7 +283,6 @@ fn kind_of(content_type: Option<&HeaderValue>) -> metrics::Kind {
 }
 
 fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
-    headers.remove(header::EXPECT);
     headers.insert(X_FORWARDED_HOST, upstream.public_host.clone());
     headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static(added.scheme));
     if let Some(prefix) = &upstream.rewrite.stripped_prefix {
@@ -296,9 +295,10 @@ fn add(headers: &mut HeaderMap, added: Added, upstream: &Upstream) {
     {
         headers.insert(X_FORWARDED_FOR, client);
     }
-    for (name, mut value) in added.identity {
+    for (name, value) in added.identity.iter() {
+        let mut value = value.clone();
         value.set_sensitive(true);
         // the client's own headers of this name have been removed; a list may have several lines
-        headers.append(name, value);
+        headers.append(name.clone(), value);
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn handled<T>(id: RequestId, handle: impl FnOnce() -> T) -> T {
     CURRENT.sync_scope(id, handle)
 }
 
-/// The request's ID, in the request's extensions.
+/// The request's ID: [`current`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RequestId(pub Uuid);
 
@@ -79,11 +79,12 @@ pub enum Trust {
     Sender,
 }
 
-/// Gives each request an ID: a [`RequestId`] extension, the request header that upstreams get,
-/// the response header, and a tracing span named `request`.
+/// Gives each request an ID: what [`current`] returns, the request header that upstreams get, the
+/// response header, and a tracing span named `request`.
 #[derive(Clone, Debug)]
 pub struct RequestIdLayer {
     trust: Trust,
+    in_extensions: bool,
     level: Level,
     continues: Continues,
 }
@@ -93,6 +94,7 @@ impl RequestIdLayer {
     pub fn new(trust: Trust) -> Self {
         Self {
             trust,
+            in_extensions: false,
             level: Level::INFO,
             continues: match trust {
                 Trust::NoPeer => Continues::NoPeer,
@@ -105,6 +107,15 @@ impl RequestIdLayer {
     #[must_use]
     pub fn continuing(self, continues: Continues) -> Self {
         Self { continues, ..self }
+    }
+
+    /// Adds the ID to the extensions of requests too, for handlers that extract it.
+    #[must_use]
+    pub fn in_extensions(self) -> Self {
+        Self {
+            in_extensions: true,
+            ..self
+        }
     }
 
     /// Creates the span for debugging only, for listeners with thousands of requests a second whose
@@ -125,6 +136,7 @@ impl<S> Layer<S> for RequestIdLayer {
         RequestIdService {
             inner,
             trust: self.trust,
+            in_extensions: self.in_extensions,
             level: self.level,
             continues: self.continues.clone(),
         }
@@ -136,6 +148,7 @@ impl<S> Layer<S> for RequestIdLayer {
 pub struct RequestIdService<S> {
     inner: S,
     trust: Trust,
+    in_extensions: bool,
     level: Level,
     continues: Continues,
 }
@@ -160,7 +173,9 @@ where
         }
         .unwrap_or_else(RequestId::new);
         let header = header_value(id);
-        request.extensions_mut().insert(id);
+        if self.in_extensions {
+            request.extensions_mut().insert(id);
+        }
         request.headers_mut().insert(X_REQUEST_ID, header.clone());
         // the query is left out: it may hold a return path or a code
         let level = if LOG_ADDS_REQUEST_ID.load(Ordering::Relaxed) {
@@ -240,7 +255,7 @@ mod tests {
         let service =
             RequestIdLayer::new(trust).layer(service_fn(|request: Request<()>| async move {
                 let seen = request.headers()[X_REQUEST_ID].to_str().unwrap().to_owned();
-                let id = *request.extensions().get::<RequestId>().unwrap();
+                let id = current().unwrap();
                 Ok::<_, std::convert::Infallible>(Response::new((seen, id)))
             }));
         let mut request = Request::new(());
@@ -260,15 +275,14 @@ mod tests {
 
     #[tokio::test]
     async fn work_in_a_task_of_its_own_has_the_id_of_its_request() {
-        let service = RequestIdLayer::new(Trust::NoPeer).layer(service_fn(
-            |request: Request<()>| async move {
-                let id = request.extensions().get::<RequestId>().copied();
-                let bare = tokio::spawn(async { current() }).await.unwrap();
-                let work = in_current_request(async { current() });
-                let carried = tokio::spawn(work).await.unwrap();
-                Ok::<_, std::convert::Infallible>(Response::new((id, bare, carried)))
-            },
-        ));
+        let layer = RequestIdLayer::new(Trust::NoPeer).in_extensions();
+        let service = layer.layer(service_fn(|request: Request<()>| async move {
+            let id = request.extensions().get::<RequestId>().copied();
+            let bare = tokio::spawn(async { current() }).await.unwrap();
+            let work = in_current_request(async { current() });
+            let carried = tokio::spawn(work).await.unwrap();
+            Ok::<_, std::convert::Infallible>(Response::new((id, bare, carried)))
+        }));
         let response = service.oneshot(Request::new(())).await.unwrap();
         let (id, bare, carried) = response.into_body();
         assert!(id.is_some());

@@ -3,7 +3,7 @@ pub(crate) mod rate_limit;
 
 use std::{collections::HashMap, sync::Arc};
 
-use http::{HeaderMap, Uri, header, uri::Authority};
+use http::{HeaderValue, Uri, uri::Authority};
 use portico_proxy::{
     headers::path_route::PathRoute,
     upstream::{InvalidUpstream, Upstream},
@@ -23,7 +23,7 @@ pub(crate) struct Hosts {
     main_host: String,
     apps: HashMap<String, Arc<App>>,
     /// All hosts with their ports, as browsers write them, so that they need no parsing.
-    as_written: foldhash::HashMap<String, Site>,
+    as_written: foldhash::HashMap<Vec<u8>, Site>,
     /// Trusted apps under paths of the main host.
     on_paths: Vec<Arc<App>>,
     secure: bool,
@@ -119,7 +119,9 @@ impl Hosts {
             .map(|app| (&app.origin, Site::App(Arc::clone(app))));
         let as_written = own
             .chain([(&main, Site::Main)])
-            .filter_map(|(origin, site)| Some((origin.split_once("://")?.1.to_owned(), site)))
+            .filter_map(|(origin, site)| {
+                Some((origin.split_once("://")?.1.as_bytes().to_vec(), site))
+            })
             .collect();
         Ok(Self {
             main,
@@ -180,10 +182,10 @@ impl Hosts {
 
     /// Returns the site of a request; `None` for an unknown host, or when the request target and
     /// the `Host` header disagree.
-    pub fn resolve(&self, uri: &Uri, headers: &HeaderMap) -> Option<Site> {
-        let site = match as_written(uri, headers).and_then(|host| self.as_written.get(host)) {
+    pub fn resolve(&self, uri: &Uri, header: HostHeader<'_>) -> Option<Site> {
+        let site = match as_written(uri, header).and_then(|host| self.as_written.get(host)) {
             Some(site) => site.clone(),
-            None => self.named(&request_host(uri, headers)?)?,
+            None => self.named(&request_host(uri, header)?)?,
         };
         if matches!(site, Site::Main) {
             let mut on_paths = self.on_paths.iter();
@@ -219,26 +221,46 @@ fn origin_of(public: &Url, host: &str) -> String {
     }
 }
 
+/// The `Host` header of a request, with its first line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum HostHeader<'r> {
+    Missing,
+    One(&'r HeaderValue),
+    Several(&'r HeaderValue),
+}
+
+impl<'r> HostHeader<'r> {
+    /// Adds a further line.
+    pub fn and(self, line: &'r HeaderValue) -> Self {
+        match self {
+            Self::Missing => Self::One(line),
+            Self::One(first) | Self::Several(first) => Self::Several(first),
+        }
+    }
+
+    pub fn first(self) -> Option<&'r HeaderValue> {
+        match self {
+            Self::Missing => None,
+            Self::One(first) | Self::Several(first) => Some(first),
+        }
+    }
+}
+
 /// Returns the requested host and port, where they are unambiguous.
-fn as_written<'r>(uri: &'r Uri, headers: &'r HeaderMap) -> Option<&'r str> {
-    let mut lines = headers.get_all(header::HOST).iter();
-    match (uri.authority(), lines.next(), lines.next()) {
-        (Some(target), None, None) => Some(target.as_str()),
-        (None, Some(line), None) => line.to_str().ok(),
+fn as_written<'r>(uri: &'r Uri, header: HostHeader<'r>) -> Option<&'r [u8]> {
+    match (uri.authority(), header) {
+        (Some(target), HostHeader::Missing) => Some(target.as_str().as_bytes()),
+        (None, HostHeader::One(line)) => Some(line.as_bytes()),
         _ => None,
     }
 }
 
 /// Returns the requested host name.
-fn request_host(uri: &Uri, headers: &HeaderMap) -> Option<String> {
-    let mut lines = headers.get_all(header::HOST).iter();
-    let line = lines.next();
-    if lines.next().is_some() {
-        return None;
-    }
-    let from_header = match line {
-        Some(value) => Some(value.to_str().ok()?.parse::<Authority>().ok()?),
-        None => None,
+fn request_host(uri: &Uri, header: HostHeader<'_>) -> Option<String> {
+    let from_header = match header {
+        HostHeader::Missing => None,
+        HostHeader::One(value) => Some(value.to_str().ok()?.parse::<Authority>().ok()?),
+        HostHeader::Several(_) => return None,
     };
     let authority = match (uri.authority(), &from_header) {
         (Some(target), Some(header)) if target != header => return None,
@@ -261,6 +283,12 @@ pub(crate) fn folded(authority: &Authority) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::{HeaderMap, header};
+
+    fn host_of(headers: &HeaderMap) -> HostHeader<'_> {
+        let lines = headers.get_all(header::HOST).iter();
+        lines.fold(HostHeader::Missing, HostHeader::and)
+    }
 
     fn hosts(public: &str) -> Hosts {
         let config = serde_json::from_value(serde_json::json!({
@@ -294,7 +322,7 @@ mod tests {
         let at = |host: &str, uri: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::HOST, host.parse().expect("header"));
-            hosts.resolve(&uri.parse().expect("uri"), &headers)
+            hosts.resolve(&uri.parse().expect("uri"), host_of(&headers))
         };
         for uri in ["/grafana", "/grafana/", "/grafana/d/x?y", "/grafana?y"] {
             let site = at("portico.example.org", uri);
@@ -324,7 +352,7 @@ mod tests {
             headers.append(header::HOST, line.parse().expect("header"));
         }
         hosts
-            .resolve(&uri.parse().expect("uri"), &headers)
+            .resolve(&uri.parse().expect("uri"), host_of(&headers))
             .map(|site| site.origin(&hosts).to_owned())
     }
 

@@ -6,7 +6,7 @@
 //! caller, the matching rule) with [`caller`] and [`rule`].
 use std::{borrow::Cow, cell::RefCell, sync::Arc, time::Duration};
 
-use http::{HeaderValue, Method, Request, StatusCode, Uri, header};
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
 use portico_request::client_address::ClientAddress;
 use portico_store::Session;
 use tokio::time::Instant;
@@ -21,7 +21,8 @@ const MAX_PATH_BYTES: usize = 512;
 const MAX_HOST_BYTES: usize = 255;
 
 tokio::task_local! {
-    static NOTES: RefCell<Notes>;
+    // boxed: each poll of a request moves what is here in and out
+    static NOTES: RefCell<Box<Notes>>;
 }
 
 /// What handlers record while a request is handled.
@@ -149,12 +150,13 @@ pub(crate) struct AccessLogEntry {
 }
 
 impl AccessLogEntry {
-    pub fn of<B>(context: &Context, request: &Request<B>) -> Self {
+    /// Returns the entry of a request with this `Host` header.
+    pub fn of<B>(context: &Context, request: &Request<B>, host: Option<&HeaderValue>) -> Self {
         Self {
             request_id: context.request_id,
             client: context.client,
             method: request.method().clone(),
-            host: request.headers().get(header::HOST).cloned(),
+            host: host.cloned(),
             uri: request.uri().clone(),
         }
     }
@@ -169,10 +171,10 @@ impl AccessLogEntry {
     where
         F: Future<Output = (StatusCode, Option<(&'static str, Source)>, Duration, T)>,
     {
-        let notes = Notes {
+        let notes = Box::new(Notes {
             request_id: self.request_id,
             ..Notes::default()
-        };
+        });
         let scope = NOTES.scope(RefCell::new(notes), async {
             let mut unanswered = Unanswered {
                 line: &self,
@@ -180,19 +182,32 @@ impl AccessLogEntry {
                 started,
                 answered: false,
             };
-            let handled = handle.await;
+            let (status, problem, took, answer) = handle.await;
             unanswered.answered = true;
-            (handled, NOTES.with(RefCell::take))
+            let decision =
+                NOTES.with(|notes| self.decided(route, status, problem, took, &notes.borrow()));
+            (decision, answer)
         });
-        let ((status, problem, took, answer), notes) = scope.await;
-        let decision = Decision::of(status, problem.map(|(_, source)| source), &notes);
+        scope.await
+    }
+
+    /// Writes the entry of a request that has a response; returns the decision about it.
+    fn decided(
+        &self,
+        route: &str,
+        status: StatusCode,
+        problem: Option<(&'static str, Source)>,
+        took: Duration,
+        notes: &Notes,
+    ) -> Decision {
+        let decision = Decision::of(status, problem.map(|(_, source)| source), notes);
         let rule = match (&notes.refused_by, problem) {
             (Some(rule), _) => rule,
             (None, Some((code, _))) => code,
             (None, None) => notes.rule.as_ref().map_or("public", RuleName::as_str),
         };
-        self.write(route, decision, rule, Some(status), took, &notes);
-        (decision, answer)
+        self.write(route, decision, rule, Some(status), took, notes);
+        decision
     }
 
     fn write(
@@ -350,7 +365,7 @@ fn host<'r>(uri: &'r Uri, host: Option<&'r HeaderValue>) -> Cow<'r, str> {
         .and_then(|value| value.to_str().ok())
         .or_else(|| uri.authority().map(http::uri::Authority::as_str))
         .unwrap_or_default();
-    let user_information = named.bytes().rposition(|byte| byte == b'@');
+    let user_information = named.rfind('@');
     let from = user_information.map_or(0, |end| end + 1);
     shortened(named.get(from..).unwrap_or_default(), MAX_HOST_BYTES)
 }

@@ -280,10 +280,11 @@ fn only<'h, const N: usize>(headers: &'h HeaderMap, names: [&str; N]) -> [Option
 
 /// Returns a value if it has the form of Portico's secrets.
 fn secret(value: &str) -> Option<SecretString> {
+    // all bytes at once, as they are in most values: searching for another one takes longer
     let ours = value.len() == 43
-        && value
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+        && value.bytes().fold(true, |ours, b| {
+            ours & (b.is_ascii_alphanumeric() | (b == b'-') | (b == b'_'))
+        });
     ours.then(|| SecretString::from(value.to_owned()))
 }
 

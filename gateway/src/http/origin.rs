@@ -1,10 +1,8 @@
 //! Checks the origin of requests: only a host's own pages may send it requests, neither another
 //! site nor a sibling host.
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, HeaderValue, Method};
 
-use crate::request_context::navigation::{
-    SEC_FETCH_DEST, SEC_FETCH_MODE, SEC_FETCH_SITE, is_event_stream,
-};
+use crate::request_context::navigation::{SEC_FETCH_DEST, SEC_FETCH_MODE, is_event_stream};
 
 /// Why a request is refused because of its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -21,6 +19,39 @@ pub(crate) enum OriginFault {
 #[derive(Clone, Copy)]
 pub(crate) struct CrossOrigin(pub OriginFault);
 
+/// The headers that every check reads: the first line of each.
+#[derive(Default)]
+struct Sent<'h> {
+    origin: Option<&'h HeaderValue>,
+    several_origins: bool,
+    site: Option<&'h HeaderValue>,
+    accept: Option<&'h HeaderValue>,
+}
+
+impl<'h> Sent<'h> {
+    /// Finds them in one look at every header, which costs less than looking up three that most
+    /// requests do not have all.
+    fn of(headers: &'h HeaderMap) -> Self {
+        let mut sent = Self::default();
+        for (name, value) in headers {
+            match name.as_str() {
+                "origin" => {
+                    sent.several_origins = sent.origin.is_some();
+                    sent.origin.get_or_insert(value);
+                }
+                "sec-fetch-site" => {
+                    sent.site.get_or_insert(value);
+                }
+                "accept" => {
+                    sent.accept.get_or_insert(value);
+                }
+                _ => {}
+            }
+        }
+        sent
+    }
+}
+
 /// Checks the origin of a request against the host's own origin.
 ///
 /// Unsafe methods, upgrades and event streams need a matching `Origin`, or `Sec-Fetch-Site:
@@ -32,15 +63,14 @@ pub(crate) fn check(
     headers: &HeaderMap,
     upgrade: bool,
 ) -> Result<(), OriginFault> {
-    let mut origins = headers.get_all(header::ORIGIN).iter();
-    let origin = origins.next();
-    if origins.next().is_some() {
+    let sent = Sent::of(headers);
+    if sent.several_origins {
         return Err(OriginFault::Foreign);
     }
-    let site = headers.get(SEC_FETCH_SITE).map(http::HeaderValue::as_bytes);
+    let site = sent.site.map(HeaderValue::as_bytes);
     let safe = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    if !safe || upgrade || is_event_stream(headers) {
-        return match (origin, site) {
+    if !safe || upgrade || sent.accept.is_some_and(is_event_stream) {
+        return match (sent.origin, site) {
             (Some(origin), _) if origin.as_bytes() == own.as_bytes() => Ok(()),
             (Some(_), _) => Err(OriginFault::Foreign),
             (None, Some(b"same-origin")) => Ok(()),
@@ -50,8 +80,8 @@ pub(crate) fn check(
     }
     match site {
         Some(b"cross-site" | b"same-site") => {
-            let mode = headers.get(SEC_FETCH_MODE).map(http::HeaderValue::as_bytes);
-            let dest = headers.get(SEC_FETCH_DEST).map(http::HeaderValue::as_bytes);
+            let mode = headers.get(SEC_FETCH_MODE).map(HeaderValue::as_bytes);
+            let dest = headers.get(SEC_FETCH_DEST).map(HeaderValue::as_bytes);
             match (mode, dest) {
                 (Some(b"navigate"), Some(b"document") | None) => Ok(()),
                 (Some(b"navigate"), _) => Err(OriginFault::Embedded),

@@ -1,19 +1,21 @@
 //! What is known about a request before a handler runs.
+pub(crate) mod common_headers;
 pub(crate) mod forwarded_request;
 pub(crate) mod navigation;
 pub(crate) mod unreadable_hops;
 
 use std::{net::SocketAddr, sync::Arc};
 
-use http::{HeaderValue, Method, Request, header};
+use http::{HeaderValue, Method, Request};
 use ipnet::IpNet;
 use portico_request::client_address::{ClientAddress, client_address, is_trusted};
-use portico_runtime::{listener::PeerAddr, request_id::RequestId};
+use portico_runtime::{listener::PeerAddr, request_id};
 use portico_store::Session;
 use uuid::Uuid;
 
 use self::{
-    forwarded_request::ForwardedRequest, navigation::is_navigation, unreadable_hops::UnreadableHops,
+    common_headers::CommonHeaders, forwarded_request::ForwardedRequest, navigation::is_navigation,
+    unreadable_hops::UnreadableHops,
 };
 use crate::{
     hosts::{Hosts, Site},
@@ -98,9 +100,14 @@ impl RequestContexts {
     }
 
     /// Returns the context of a request to `site`.
-    pub fn context<B>(&self, site: Site, request: &Request<B>) -> Context {
-        let extensions = request.extensions();
-        let peer: Option<SocketAddr> = extensions.get::<PeerAddr>().map(|peer| peer.0);
+    pub fn context<B>(
+        &self,
+        site: Site,
+        request: &Request<B>,
+        common: &CommonHeaders<'_>,
+    ) -> Context {
+        let peer = request.extensions().get::<PeerAddr>();
+        let peer: Option<SocketAddr> = peer.map(|peer| peer.0);
         let trusted = &self.trusted_proxies;
         let client = client_address(peer, request.headers(), trusted).unwrap_or_else(|fault| {
             self.unreadable_hops.note(&fault);
@@ -108,11 +115,11 @@ impl RequestContexts {
         });
         Context {
             site,
-            request_id: extensions.get::<RequestId>().map(|id| id.0),
+            request_id: request_id::current().map(|id| id.0),
             client,
             trusted_proxy: peer.is_some_and(|peer| is_trusted(peer.ip(), trusted)),
-            navigation: is_navigation(&self.method_of(request), request.headers()),
-            user_agent: request.headers().get(header::USER_AGENT).cloned(),
+            navigation: is_navigation(&self.method_of(request), common),
+            user_agent: common.user_agent.cloned(),
         }
     }
 
@@ -125,8 +132,8 @@ impl RequestContexts {
 
     /// Returns the site of a request: that of its `Host`, or, for an authorization request of a
     /// trusted proxy under Portico's own or an internal name, the one that it asks about.
-    pub fn site_of<B>(&self, request: &Request<B>) -> Option<Site> {
-        let site = self.hosts.resolve(request.uri(), request.headers());
+    pub fn site_of<B>(&self, request: &Request<B>, common: &CommonHeaders<'_>) -> Option<Site> {
+        let site = self.hosts.resolve(request.uri(), common.host);
         let path = request.uri().path();
         let may_be_another = match &site {
             // the proxy sends the app's own name, which no header overrides

@@ -1,9 +1,10 @@
 //! Distinguishes a browser opening a page from a call by a program: the browser is redirected to
 //! sign-in, the program gets 401.
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderName, HeaderValue, Method, header};
+
+use super::common_headers::{AcceptHeader, CommonHeaders};
 
 pub(crate) const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
-pub(crate) const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
 const EVENT_STREAM: &str = "text/event-stream";
@@ -11,64 +12,48 @@ const EVENT_STREAM: &str = "text/event-stream";
 /// Returns whether a browser is opening a page with this request. A request by a script
 /// (`X-Requested-With: XMLHttpRequest`) and a request for another protocol are not navigations:
 /// neither can follow a redirect to sign-in.
-pub(crate) fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
-    let mut fetched = false;
-    let mut mode = None;
-    // one look at every header costs less than looking up six that most requests do not have
-    for (name, value) in headers {
-        match name.as_str() {
-            "x-requested-with" if is_script(value) => return false,
-            // Proxies that ask for a decision remove `Upgrade`; the other headers of a WebSocket
-            // handshake remain.
-            "upgrade" | "sec-websocket-key" => return false,
-            "sec-fetch-mode" if mode.is_none() => mode = Some(value),
-            "sec-fetch-site" | "sec-fetch-dest" => fetched = true,
-            _ => {}
-        }
+pub(crate) fn is_navigation(method: &Method, headers: &CommonHeaders<'_>) -> bool {
+    if headers.is_of_script || headers.is_for_upgrade {
+        return false;
     }
-    if let Some(mode) = mode {
+    if let Some(mode) = headers.fetch_mode {
         return mode.as_bytes() == b"navigate";
     }
-    if fetched {
+    if headers.is_fetched {
         return false;
     }
     if !matches!(*method, Method::GET | Method::HEAD) {
         return false;
     }
-    let mut accepts = headers.get_all(header::ACCEPT).iter().peekable();
-    if accepts.peek().is_none() {
-        return true;
+    match headers.accept {
+        AcceptHeader::Missing => true,
+        AcceptHeader::One(accept) => accepts_page(accept),
+        AcceptHeader::Several(all) => all.get_all(header::ACCEPT).iter().any(accepts_page),
     }
-    accepts.any(|accept| {
-        accept.to_str().is_ok_and(|accept| {
-            let accept = accept.trim();
-            accept == "*/*" || accept.to_ascii_lowercase().contains("text/html")
-        })
-    })
 }
 
-/// Returns whether `X-Requested-With` marks a request as sent by a script, as jQuery, Angular and
-/// others do. An Android `WebView` sends the name of its app in the same header.
-fn is_script(requested_with: &HeaderValue) -> bool {
-    requested_with
-        .as_bytes()
-        .eq_ignore_ascii_case(b"XMLHttpRequest")
+/// Returns whether an `Accept` header has pages in it, or is that of programs that take anything.
+fn accepts_page(accept: &HeaderValue) -> bool {
+    accept.as_bytes().trim_ascii() == b"*/*"
+        || accept
+            .to_str()
+            .is_ok_and(|accept| accept.to_ascii_lowercase().contains("text/html"))
 }
 
-/// Returns whether the request asks for an event stream, which stays open like an upgraded
+/// Returns whether an `Accept` header asks for an event stream, which stays open like an upgraded
 /// connection.
-pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::ACCEPT)
-        .and_then(|value| value.to_str().ok())
-        // a shorter value needs no copy in lower case
-        .filter(|accept| accept.len() >= EVENT_STREAM.len())
-        .is_some_and(|accept| accept.to_ascii_lowercase().contains(EVENT_STREAM))
+pub(crate) fn is_event_stream(accept: &HeaderValue) -> bool {
+    // a shorter value needs no copy in lower case
+    accept.len() >= EVENT_STREAM.len()
+        && accept
+            .to_str()
+            .is_ok_and(|accept| accept.to_ascii_lowercase().contains(EVENT_STREAM))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use http::HeaderMap;
 
     fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
         pairs
@@ -106,6 +91,17 @@ mod tests {
             ),
             (&get, &[("accept", "application/json")][..], false),
             (&get, &[("accept", "application/json, */*")][..], false),
+            (&get, &[("accept", " */*\t")][..], true),
+            (
+                &get,
+                &[("accept", "application/json"), ("accept", "Text/HTML")][..],
+                true,
+            ),
+            (
+                &get,
+                &[("accept", "application/json"), ("accept", "text/css")][..],
+                false,
+            ),
             (&get, &[("accept", "text/event-stream")][..], false),
             (
                 &get,
@@ -114,7 +110,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                is_navigation(method, &headers(pairs)),
+                is_navigation(method, &CommonHeaders::of(&headers(pairs))),
                 expected,
                 "{method} {pairs:?}"
             );
@@ -135,7 +131,9 @@ mod tests {
             // what forward auth sees of a WebSocket's handshake
             &[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")],
         ] {
-            assert!(!is_navigation(&Method::GET, &headers(pairs)), "{pairs:?}");
+            let headers = headers(pairs);
+            let headers = CommonHeaders::of(&headers);
+            assert!(!is_navigation(&Method::GET, &headers), "{pairs:?}");
         }
     }
 }

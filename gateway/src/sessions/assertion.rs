@@ -38,10 +38,13 @@ pub(crate) struct ForPanel {
     pub namespaces: Arc<Namespaces>,
 }
 
+/// Identity headers, shared by the requests that carry them.
+pub(crate) type SignedHeaders = Arc<[(HeaderName, HeaderValue)]>;
+
 /// Signed identity headers, cached with the session.
 #[derive(Debug)]
 pub(crate) struct Signed {
-    headers: Vec<(HeaderName, HeaderValue)>,
+    headers: SignedHeaders,
     until: Instant,
     /// The revision of the app's credential that they were made with; see [`crate::apps::identity`].
     reading: u64,
@@ -52,20 +55,70 @@ pub(crate) struct Signed {
 impl Signed {
     pub fn new(headers: Vec<(HeaderName, HeaderValue)>, until: Instant, reading: u64) -> Self {
         Self {
-            headers,
+            headers: headers.into(),
             until,
             reading,
             for_panel: ForPanel::default(),
         }
     }
 
-    pub fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
-        self.headers.clone()
+    pub fn headers(&self) -> SignedHeaders {
+        Arc::clone(&self.headers)
     }
 
     /// Returns whether they may be used now, with this revision of the credential.
     pub fn is_good(&self, reading: u64) -> bool {
         self.reading == reading && Instant::now() < self.until
+    }
+}
+
+/// The signed identity headers of a root session: by the session in them, the root or a child, and
+/// then by their audience and project, of which each session has few.
+#[derive(Debug, Default)]
+pub(crate) struct SignedCache(foldhash::HashMap<Uuid, Vec<CachedSigned>>);
+
+#[derive(Debug)]
+struct CachedSigned {
+    audience: String,
+    project: Option<String>,
+    signed: Arc<Signed>,
+}
+
+impl CachedSigned {
+    fn is_for(&self, audience: &str, project: Option<&str>) -> bool {
+        self.audience == audience && self.project.as_deref() == project
+    }
+}
+
+impl SignedCache {
+    pub fn get(&self, session: Uuid, audience: &str, project: Option<&str>) -> Option<Arc<Signed>> {
+        let mut of_session = self.0.get(&session)?.iter();
+        let found = of_session.find(|one| one.is_for(audience, project))?;
+        Some(Arc::clone(&found.signed))
+    }
+
+    /// Stores headers in place of earlier ones.
+    pub fn insert(
+        &mut self,
+        session: Uuid,
+        audience: &str,
+        project: Option<&str>,
+        signed: Arc<Signed>,
+    ) {
+        let of_session = self.0.entry(session).or_default();
+        let mut earlier = of_session.iter_mut();
+        match earlier.find(|one| one.is_for(audience, project)) {
+            Some(one) => one.signed = signed,
+            None => of_session.push(CachedSigned {
+                audience: audience.to_owned(),
+                project: project.map(str::to_owned),
+                signed,
+            }),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 }
 
@@ -100,13 +153,10 @@ impl Assertions {
         audience: &str,
         token: Option<&ProjectToken>,
         for_panel: ForPanel,
-    ) -> Result<Vec<(HeaderName, HeaderValue)>, AssertionError> {
-        let key = (
-            audience.to_owned(),
-            caller.session.id,
-            token.map(|token| token.project.id.clone()),
-        );
-        let signed = caller.live.signed.lock().get(&key).cloned();
+    ) -> Result<SignedHeaders, AssertionError> {
+        let session = caller.session.id;
+        let project = token.map(|token| token.project.id.as_str());
+        let signed = caller.live.signed.lock().get(session, audience, project);
         if let Some(signed) = signed
             && signed.is_good(0)
             && signed.for_panel == for_panel
@@ -115,7 +165,8 @@ impl Assertions {
         }
         let signed = self.sign_with(caller, audience, token, for_panel)?;
         let headers = signed.headers();
-        caller.live.signed.lock().insert(key, Arc::new(signed));
+        let mut cache = caller.live.signed.lock();
+        cache.insert(session, audience, project, Arc::new(signed));
         Ok(headers)
     }
 
@@ -224,4 +275,39 @@ fn header(text: &str) -> Result<HeaderValue, AssertionError> {
     let mut value = HeaderValue::from_str(text)?;
     value.set_sensitive(true);
     Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signed(reading: u64) -> Arc<Signed> {
+        let until = Instant::now() + REUSE_TTL;
+        Arc::new(Signed::new(Vec::new(), until, reading))
+    }
+
+    #[test]
+    fn signed_headers_are_found_by_session_audience_and_project() {
+        let mut cache = SignedCache::default();
+        let [one, other] = [1, 2].map(Uuid::from_u128);
+        cache.insert(one, "grafana", Some("p"), signed(1));
+        cache.insert(one, "grafana", None, signed(2));
+        cache.insert(one, "prometheus", None, signed(3));
+        cache.insert(other, "grafana", None, signed(4));
+        cache.insert(one, "grafana", None, signed(5));
+        for (session, audience, project, expected) in [
+            (one, "grafana", Some("p"), Some(1)),
+            (one, "grafana", None, Some(5)),
+            (one, "prometheus", None, Some(3)),
+            (one, "prometheus", Some("p"), None),
+            (other, "grafana", None, Some(4)),
+            (other, "grafana", Some("p"), None),
+        ] {
+            let found = cache.get(session, audience, project);
+            let reading = found.map(|signed| signed.reading);
+            assert_eq!(reading, expected, "{session} {audience} {project:?}");
+        }
+        cache.clear();
+        assert!(cache.get(one, "prometheus", None).is_none());
+    }
 }

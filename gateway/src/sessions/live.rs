@@ -17,7 +17,7 @@ use secrecy::SecretString;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::{assertion::Signed, provider_refresh::Refreshing};
+use super::{assertion::SignedCache, provider_refresh::Refreshing};
 
 /// A Keystone token of the session, scoped to one project.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct Live {
     pub projects: Mutex<foldhash::HashMap<String, Arc<ProjectToken>>>,
     /// Projects that Keystone has refused a token for, and when.
     pub refused: Mutex<HashMap<String, Instant>>,
-    pub signed: Mutex<foldhash::HashMap<SignedKey, Arc<Signed>>>,
+    pub signed: Mutex<SignedCache>,
     pub cluster_tokens: Mutex<HashMap<ClusterTokenKey, SealedClusterToken>>,
     /// Held while a token is being issued: waiting requests find it in `projects`.
     pub issuing: tokio::sync::Mutex<()>,
@@ -52,9 +52,6 @@ pub(crate) struct Live {
     /// When a federated token was last requested.
     last_federated: AtomicI64,
 }
-
-/// The cache key of an assertion: its audience, the child session in it, and the project.
-pub(crate) type SignedKey = (String, Uuid, Option<String>);
 
 /// The cache key of a cluster token: each command line has its own, so that its sign-out ends them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -61,11 +61,12 @@ impl Sessions {
         context: &Context,
     ) -> Result<(), InvalidSession> {
         self.ensure_refreshed(live).await?;
-        let now = self.clock.now();
-        if !live.root().has_keystone() {
+        let root = live.root();
+        if !root.has_keystone() {
             return Ok(());
         }
-        let age = now.duration_since(live.root().keystone_checked_at);
+        let age = self.clock.now().duration_since(root.keystone_checked_at);
+        drop(root);
         if age <= span(self.config.validate_every) {
             return Ok(());
         }

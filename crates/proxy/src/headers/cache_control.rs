@@ -11,7 +11,8 @@ pub(crate) fn is_for_shared_caches(name: &str) -> bool {
     matches!(name, "cdn-cache-control" | "surrogate-control")
 }
 
-const PRIVATE: HeaderValue = HeaderValue::from_static("private");
+/// For responses without `Cache-Control`.
+pub(crate) const PRIVATE: HeaderValue = HeaderValue::from_static("private");
 
 /// Marks a response as private. Browsers cache it as long as the app permits.
 pub(crate) fn make_private(headers: &mut HeaderMap) {

@@ -4,6 +4,10 @@ use http::{HeaderMap, HeaderValue, header};
 /// The name of the session cookie; the names of all others of the gateway begin with it.
 pub const COOKIE_NAME: &str = "portico";
 
+/// The session cookie as the gateway writes it, over HTTP and HTTPS. Every request of a signed-in
+/// user has it: recognized by these, it needs no comparison in any case.
+const SESSION_COOKIES: [&[u8]; 2] = [b"portico", b"__Host-portico"];
+
 /// Cookie name prefixes that browsers treat specially, in any case (RFC 6265bis, section 4.1.3).
 const SPECIAL_PREFIXES: [&str; 4] = ["__host-http-", "__host-", "__secure-", "__http-"];
 
@@ -31,7 +35,10 @@ pub fn without_reserved(headers: &HeaderMap) -> Option<HeaderValue> {
         for pair in parts(value.as_bytes()) {
             let name = memchr::memchr(b'=', pair).and_then(|at| pair.get(..at));
             let name = name.unwrap_or(pair);
-            if pair.is_empty() || std::str::from_utf8(name).is_ok_and(is_reserved) {
+            if pair.is_empty()
+                || SESSION_COOKIES.contains(&name)
+                || std::str::from_utf8(name).is_ok_and(is_reserved)
+            {
                 continue;
             }
             if !line.is_empty() {
@@ -84,6 +91,14 @@ mod tests {
             without_reserved(&headers).expect("some").as_bytes(),
             "theme=dark; lang=ä; portico_x=kept".as_bytes()
         );
+    }
+
+    #[test]
+    fn the_names_that_are_recognized_at_once_are_reserved() {
+        for name in SESSION_COOKIES {
+            let name = std::str::from_utf8(name).expect("text");
+            assert!(is_reserved(name), "{name}");
+        }
     }
 
     #[test]

@@ -22,13 +22,22 @@ pub(super) fn is_hop_by_hop(name: &str) -> bool {
 /// Removes unwanted headers, and those that `Connection` names if it is unwanted. Checking each
 /// present name costs less than looking up each unwanted one.
 pub(super) fn remove(headers: &mut HeaderMap, mut unwanted: impl FnMut(&str) -> bool) {
-    let names: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| unwanted(name.as_str()))
-        .cloned()
-        .collect();
-    if names.contains(&header::CONNECTION) {
+    // the one that almost every response has needs no place in the list
+    let mut has_connection = false;
+    let mut names: Vec<HeaderName> = Vec::new();
+    for name in headers.keys() {
+        if !unwanted(name.as_str()) {
+            continue;
+        }
+        if *name == header::CONNECTION {
+            has_connection = true;
+        } else {
+            names.push(name.clone());
+        }
+    }
+    if has_connection {
         remove_named_by_connection(headers);
+        headers.remove(header::CONNECTION);
     }
     for name in names {
         headers.remove(name);
@@ -42,13 +51,19 @@ fn remove_named_by_connection(headers: &mut HeaderMap) {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)
         .iter()
+        // the usual line needs no splitting
+        .filter(|line| !is_keep_alive(line.as_bytes()))
         .flat_map(|line| line.as_bytes().split(|b| *b == b','))
         .map(<[u8]>::trim_ascii)
-        .filter(|name| !name.eq_ignore_ascii_case(b"keep-alive"))
+        .filter(|name| !is_keep_alive(name))
         .filter_map(|name| HeaderName::from_bytes(name).ok())
         .filter(|name| *name != X_REQUEST_ID)
         .collect();
     for name in named {
         headers.remove(name);
     }
+}
+
+fn is_keep_alive(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"keep-alive")
 }

@@ -154,7 +154,9 @@ pub fn clean_request(headers: &mut HeaderMap, named: &[HeaderName]) {
     remove(headers, |name| {
         has_protocols |= name == "sec-websocket-protocol";
         named.iter().any(|ours| ours == name)
-            || (!is_ordinary(name) && (is_hop_by_hop(name) || is_spoofable(name)))
+            // the gateway's own server answers `Expect`
+            || (!is_ordinary(name)
+                && (name == "expect" || is_hop_by_hop(name) || is_spoofable(name)))
     });
     if has_protocols {
         remove_bearer_protocol(headers);

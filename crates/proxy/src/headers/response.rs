@@ -62,9 +62,10 @@ fn is_internal(name: &str) -> bool {
 /// Cleans a response's headers for the browser.
 pub fn clean_response(headers: &mut HeaderMap, trust: Trust) {
     let of_app = trust == Trust::App;
-    let mut sets_cookies = false;
+    let (mut sets_cookies, mut limits_caches) = (false, false);
     remove(headers, |name| {
         if is_ordinary(name) {
+            limits_caches |= name == "cache-control";
             return false;
         }
         sets_cookies |= name == "set-cookie";
@@ -77,7 +78,9 @@ pub fn clean_response(headers: &mut HeaderMap, trust: Trust) {
     if sets_cookies {
         clean_set_cookie(headers);
     }
-    if of_app {
+    if of_app && !limits_caches {
+        headers.insert(header::CACHE_CONTROL, cache_control::PRIVATE);
+    } else if of_app {
         cache_control::make_private(headers);
     } else {
         for (name, value) in ADDED_TO_PANEL {

@@ -25,6 +25,10 @@ const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 /// Returns whether the request asks for a WebSocket.
 pub fn asked<B>(request: &Request<B>) -> bool {
     let headers = request.headers();
+    // a look at each name costs less than looking up one that few requests have
+    if !headers.keys().any(|name| *name == header::UPGRADE) {
+        return false;
+    }
     let mut protocols = headers.get_all(header::UPGRADE).iter();
     let websocket = protocols
         .next()

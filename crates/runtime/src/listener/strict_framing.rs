@@ -82,6 +82,17 @@ impl Framing {
                 }
                 continue;
             }
+            // almost every line arrives whole and without other control characters: one search finds
+            // its end and that there are none
+            if self.line.is_empty()
+                && let Some(end) = memchr::memchr3(b'\r', b'\n', 0, bytes)
+                && let Some((line, rest)) = bytes.split_at_checked(end)
+                && let Some(rest) = rest.strip_prefix(b"\r\n")
+            {
+                self.clean_line(line)?;
+                bytes = rest;
+                continue;
+            }
             let Some(end) = memchr::memchr(b'\n', bytes) else {
                 if self.line.len() + bytes.len() > MAX_LINE_BYTES {
                     return Err(Fault::TooLong);
@@ -112,6 +123,11 @@ impl Framing {
         if memchr::memchr2(b'\r', 0, line).is_some() {
             return Err(Fault::ControlCharacter);
         }
+        self.clean_line(line)
+    }
+
+    /// Follows a line without its end, which has neither CR, LF nor NUL.
+    fn clean_line(&mut self, line: &[u8]) -> Result<(), Fault> {
         self.part = match self.part {
             // RFC 9112, 2.2: an empty line before a request is ignored
             Part::RequestLine if line.is_empty() => Part::RequestLine,

@@ -57,10 +57,12 @@ fn escaped(json: &str) -> String {
 /// Returns whether there may be a character that [`acts_on_terminal`], by the first byte of its
 /// encoding.
 fn may_act_on_terminal(bytes: &[u8]) -> bool {
-    // all bytes at once: searching for the first takes longer
-    bytes.iter().fold(false, |found, byte| {
-        found | matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2)
-    })
+    // all bytes at once: searching for the first takes longer. Most lines have ASCII only, which the
+    // largest byte tells.
+    bytes.iter().copied().fold(0, u8::max) >= 0x7f
+        && bytes.iter().fold(false, |found, byte| {
+            found | matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2)
+        })
 }
 
 /// Returns whether a terminal would interpret a character that JSON leaves unescaped: control

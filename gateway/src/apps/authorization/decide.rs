@@ -2,10 +2,10 @@
 use std::{sync::Arc, time::Duration};
 
 use http::{HeaderMap, Method};
-use jiff::Timestamp;
 use portico_access_policy::{
     Fallback, Fit, Listed, MatchedRules, Person, RequestContext, RuleDecision, RuleSet, Who, proves,
 };
+use portico_clock::Clock;
 use portico_domain::{
     access::{self, GroupOfProvider, RoleInProject},
     identity::User,
@@ -193,7 +193,7 @@ impl Authorization {
     }
 
     /// Fetches the roles that the rules about a request depend on.
-    async fn known_of(&self, rules: &RuleSet, matched: MatchedRules, caller: &Caller) -> Known {
+    async fn known_of(&self, rules: &RuleSet, matched: MatchedRules, caller: &Caller) -> Known<'_> {
         let root = caller.live.root();
         let mut tokens: Vec<(String, TokenResult)> = Vec::new();
         let mut failed = None;
@@ -218,8 +218,7 @@ impl Authorization {
         }
         Known {
             root,
-            // after the wait for Keystone, which may have made a sign-in too old
-            now: self.clock.now(),
+            clock: &self.clock,
             tokens,
             failed,
         }
@@ -283,14 +282,16 @@ type TokenResult = Result<Option<Arc<ProjectToken>>, NoAnswer>;
 struct NoAnswer;
 
 /// A caller with the roles that were fetched.
-struct Known {
+struct Known<'c> {
     root: Arc<Session>,
-    now: Timestamp,
+    /// Asked where a rule limits the age of a sign-in, after the wait for Keystone, which may have made
+    /// one too old.
+    clock: &'c Clock,
     tokens: Vec<(String, TokenResult)>,
     failed: Option<TokenError>,
 }
 
-impl Known {
+impl Known<'_> {
     fn token(&self, project: &str) -> Option<&Result<Option<Arc<ProjectToken>>, NoAnswer>> {
         let mut tokens = self.tokens.iter();
         tokens
@@ -316,7 +317,7 @@ impl Known {
     }
 }
 
-impl Person for Known {
+impl Person for Known<'_> {
     fn user(&self) -> &User {
         &self.root.user
     }
@@ -334,7 +335,8 @@ impl Person for Known {
     }
 
     fn signed_in_for(&self) -> Option<Duration> {
-        let ago = self.now.duration_since(self.root.authenticated_at?);
+        let authenticated_at = self.root.authenticated_at?;
+        let ago = self.clock.now().duration_since(authenticated_at);
         // a clock that is behind does not make a sign-in older
         Some(Duration::try_from(ago).unwrap_or(Duration::ZERO))
     }

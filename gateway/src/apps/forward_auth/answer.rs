@@ -50,8 +50,9 @@ impl ForwardAuth {
         if let Some(app) = &question.app
             && question.is_for_the_app()
         {
-            for (name, value) in self.upstream_identity.identity(app, caller, key).await? {
-                headers.append(name, value);
+            let identity = self.upstream_identity.identity(app, caller, key).await?;
+            for (name, value) in identity.iter() {
+                headers.append(name.clone(), value.clone());
             }
             headers.entry(ASSERTION).or_insert(EMPTY);
             for name in self

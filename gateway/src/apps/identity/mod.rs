@@ -39,7 +39,7 @@ use crate::{
     http::error_response::Problem,
     sessions::{
         Sessions,
-        assertion::{AssertionError, Assertions, REUSE_TTL, Signed},
+        assertion::{AssertionError, Assertions, REUSE_TTL, Signed, SignedHeaders},
         keystone_tokens::TokenError,
         live::{Caller, ProjectToken},
     },
@@ -220,34 +220,35 @@ impl UpstreamIdentity {
         app: &App,
         caller: Option<&Caller>,
         key: Option<&Key>,
-    ) -> Result<IdentityHeaders, Problem> {
+    ) -> Result<SignedHeaders, Problem> {
         let id = &app.config.id;
         let (Some(caller), Some(identity)) = (caller, self.identities.by_app.get(id)) else {
-            return Ok(Vec::new());
+            return Ok(SignedHeaders::default());
         };
         if identity.is_empty() {
-            return Ok(Vec::new());
+            return Ok(SignedHeaders::default());
         }
         let token = key.and_then(Key::token);
-        let kept_under = (
-            id.clone(),
-            caller.session.id,
-            token.map(|token| token.project.id.clone()),
-        );
-        let kept = caller.live.signed.lock().get(&kept_under).cloned();
+        let session = caller.session.id;
+        let project = token.map(|token| token.project.id.as_str());
+        let kept = caller.live.signed.lock().get(session, id, project);
         if let Some(kept) = kept.filter(|kept| kept.is_good(identity.reading())) {
             return Ok(kept.headers());
         }
         let signed = match Box::pin(self.tell(app, identity, caller, token)).await {
             Ok(signed) => Arc::new(signed),
             Err(Stopped::Problem(problem)) => return Err(*problem),
-            Err(Stopped::Refused(_)) if key.is_none() => return Ok(Vec::new()),
+            Err(Stopped::Refused(_)) if key.is_none() => return Ok(SignedHeaders::default()),
             Err(Stopped::Refused(refusal)) => {
                 return Err(Box::pin(self.refuse_identity(app, caller, &refusal)).await);
             }
         };
         let headers = signed.headers();
-        caller.live.signed.lock().insert(kept_under, signed);
+        caller
+            .live
+            .signed
+            .lock()
+            .insert(session, id, project, signed);
         Ok(headers)
     }
 
@@ -272,7 +273,7 @@ impl UpstreamIdentity {
             Kind::None | Kind::Headers => Vec::new(),
             Kind::Assertion => {
                 let signed = self.assertions.sign(caller, &app.config.id, token)?;
-                signed.headers()
+                signed.headers().to_vec()
             }
             Kind::Jwt(jwt) => vec![self.signed_token(jwt, app, &attributes)?],
             Kind::Basic { user, credential } => vec![credential.basic(*user, &attributes)?],

@@ -55,12 +55,13 @@ pub(crate) async fn forward(
         reverse_proxy.audit.record(&context, event).await;
         return Err(no_role().into());
     };
-    let mut identity = reverse_proxy.assertions.identity_headers(
+    let signed = reverse_proxy.assertions.identity_headers(
         &caller,
         PANEL_ID,
         Some(&token),
         ForPanel::default(),
     )?;
+    let mut identity = signed.to_vec();
     identity.push((CLIENT, HeaderValue::from_static(command_line::VALUE)));
     identity.extend(reason.map(|reason| (REASON, reason)));
     request.headers_mut().remove(header::COOKIE);
@@ -70,7 +71,7 @@ pub(crate) async fn forward(
     };
     let connection = caller.live.connections.open();
     reverse_proxy
-        .pass_on_to_panel(&context, connection, on_behalf, identity, request)
+        .pass_on_to_panel(&context, connection, on_behalf, identity.into(), request)
         .await
 }
 

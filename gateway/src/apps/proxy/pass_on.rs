@@ -1,6 +1,8 @@
 //! Forwards a permitted request, with metrics, tracing and a connection that ends with its session.
+use std::pin::pin;
+
 use axum::{body::Body, response::Response};
-use http::{HeaderName, HeaderValue, Method, Request, header};
+use http::{Method, Request, header};
 use portico_proxy::{
     forward::{Added, ForwardError},
     headers::Trust,
@@ -16,7 +18,7 @@ use crate::{
     http::{access_log, error_response::Problem, interrupt::Interrupt},
     metrics,
     request_context::Context,
-    sessions::live::Caller,
+    sessions::{assertion::SignedHeaders, live::Caller},
 };
 
 impl ReverseProxy {
@@ -26,16 +28,14 @@ impl ReverseProxy {
         context: &Context,
         connection: Connection,
         on_behalf: OnBehalf,
-        identity: Vec<(HeaderName, HeaderValue)>,
+        identity: SignedHeaders,
         request: Request<Body>,
     ) -> Result<Response, Interrupt> {
         let upstream = &self.panel;
         let added = self.added(context, upstream, identity);
         let measurement = Measurement::begin(upstream);
-        let result = self
-            .forward_to_panel(context, request, added, connection, on_behalf)
-            .instrument(measurement.span.clone())
-            .await;
+        let forwarded = pin!(self.forward_to_panel(context, request, added, connection, on_behalf));
+        let result = forwarded.instrument(measurement.span.clone()).await;
         measurement.end(result)
     }
 
@@ -46,25 +46,21 @@ impl ReverseProxy {
         connection: Connection,
         upstream: &Upstream,
         trust: Trust,
-        identity: Vec<(HeaderName, HeaderValue)>,
+        identity: SignedHeaders,
         request: Request<Body>,
     ) -> Result<Response, Interrupt> {
         let added = self.added(context, upstream, identity);
         let measurement = Measurement::begin(upstream);
-        let result = self
-            .forwarder
-            .forward(request, upstream, trust, added, connection, |_| {})
-            .instrument(measurement.span.clone())
-            .await;
+        let forwarded =
+            pin!(
+                self.forwarder
+                    .forward(request, upstream, trust, added, connection, |_| {})
+            );
+        let result = forwarded.instrument(measurement.span.clone()).await;
         measurement.end(result)
     }
 
-    fn added(
-        &self,
-        context: &Context,
-        upstream: &Upstream,
-        identity: Vec<(HeaderName, HeaderValue)>,
-    ) -> Added {
+    fn added(&self, context: &Context, upstream: &Upstream, identity: SignedHeaders) -> Added {
         Added {
             scheme: if self.hosts.secure() { "https" } else { "http" },
             client: context.client,
@@ -86,7 +82,7 @@ impl ReverseProxy {
             *request.body_mut() = Body::empty();
         }
         let connection = self.connection(app, None);
-        let (upstream, identity) = (&app.upstream, Vec::new());
+        let (upstream, identity) = (&app.upstream, SignedHeaders::default());
         self.pass_on(context, connection, upstream, Trust::App, identity, request)
             .await
     }
@@ -101,8 +97,8 @@ impl ReverseProxy {
     }
 }
 
-/// What is measured of a request that is being forwarded. The future of the request is awaited where
-/// it is made: passed to a function that measures, it would be moved each time.
+/// What is measured of a request that is being forwarded. The future of the request is pinned where
+/// it is made: two kilobytes large, it would be moved by each function that it is passed to.
 struct Measurement<'u> {
     upstream: &'u Upstream,
     started: Instant,

@@ -129,6 +129,15 @@ pub(crate) async fn app(
     Extension(context): Extension<Context>,
     request: Request<Body>,
 ) -> Result<Response, Interrupt> {
+    app_request(&reverse_proxy, &context, request).await
+}
+
+/// Handles a request to an app. The dispatcher calls it with what it has itself.
+pub(crate) async fn app_request(
+    reverse_proxy: &Arc<ReverseProxy>,
+    context: &Context,
+    request: Request<Body>,
+) -> Result<Response, Interrupt> {
     let Site::App(app) = &context.site else {
         return Err(Problem::not_found().into());
     };
@@ -141,24 +150,29 @@ pub(crate) async fn app(
     }
     if let Some(elsewhere) = request.extensions().get::<CrossOrigin>() {
         let fault = elsewhere.0;
-        return Box::pin(anonymous(&reverse_proxy, &context, app, fault, request)).await;
+        return Box::pin(anonymous(reverse_proxy, context, app, fault, request)).await;
     }
     let bearer = reverse_proxy
         .bearer_authentication
-        .api_caller(&context, app, request.headers(), app.cookie_of())
+        .api_caller(context, app, request.headers(), app.cookie_of())
         .await?;
     if let Some(bearer) = bearer {
-        return Box::pin(program(reverse_proxy, &context, app, bearer, request)).await;
+        return Box::pin(program(
+            Arc::clone(reverse_proxy),
+            context,
+            app,
+            bearer,
+            request,
+        ))
+        .await;
     }
     let (headers, uri) = (request.headers(), request.uri());
-    let known = reverse_proxy
-        .app_caller(&context, app, headers, uri)
-        .await?;
+    let known = reverse_proxy.app_caller(context, app, headers, uri).await?;
     let caller = known.as_ref().ok();
     app.limits.admit(user_id(caller), context.client)?;
     let decision = reverse_proxy
         .authorization
-        .decide(app, &asked(&context, &request), caller)
+        .decide(app, &asked(context, &request), caller)
         .await?;
     let identity = match (decision, caller) {
         (Decision::Open(key), Some(caller)) => {
@@ -174,20 +188,20 @@ pub(crate) async fn app(
                 .await?
         }
         (Decision::Preflight, _) => {
-            return Box::pin(reverse_proxy.pass_on_bare(&context, app, request)).await;
+            return Box::pin(reverse_proxy.pass_on_bare(context, app, request)).await;
         }
         (Decision::Open(_), None) | (Decision::SignIn, _) => {
             let missing = known.err().unwrap_or(NoSession::NoCookie);
-            return Err(Box::pin(reverse_proxy.sign_in_for(&context, app, request, missing)).await);
+            return Err(Box::pin(reverse_proxy.sign_in_for(context, app, request, missing)).await);
         }
         (Decision::SignInAgain(refusal), _) => {
-            return Err(reverse_proxy.confirm_for(&context, app, &request, &refusal));
+            return Err(reverse_proxy.confirm_for(context, app, &request, &refusal));
         }
         (Decision::Refused(refusal), caller) => {
             return Ok(Box::pin(
                 reverse_proxy
                     .authorization
-                    .refuse_app(&context, caller, app, &refusal),
+                    .refuse_app(context, caller, app, &refusal),
             )
             .await);
         }
@@ -195,7 +209,7 @@ pub(crate) async fn app(
     let connection = reverse_proxy.connection(app, caller);
     reverse_proxy
         .pass_on(
-            &context,
+            context,
             connection,
             &app.upstream,
             Trust::App,
