@@ -2,14 +2,13 @@
 //!
 //! The format of `tracing-subscriber` can neither name the request without a span, which would be
 //! created for every request, nor rename a field that has the name of another member. So the event's
-//! format is here, and all else is the library's: its layer, its fields of spans, and the serializer
-//! of the values.
+//! format is here, and all else is the library's: its layer, its fields of spans, and the serializer.
 use super::terminal::TerminalSafe;
 use crate::request_id;
 use jiff::Timestamp;
-use jiff::fmt::temporal::DateTimePrinter;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::ser::{SerializeMap, Serializer as _};
+use serde_json::{Map, Serializer, Value};
 use std::fmt;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
@@ -19,9 +18,6 @@ use tracing_subscriber::fmt::{
     FmtContext, FormatEvent, FormattedFields, MakeWriter, layer as lines,
 };
 use tracing_subscriber::registry::{LookupSpan, SpanRef};
-
-/// Prints the time of a line: RFC 3339 in UTC.
-const MICROSECONDS: DateTimePrinter = DateTimePrinter::new().precision(Some(6));
 
 const TIMESTAMP: &str = "timestamp";
 const LEVEL: &str = "level";
@@ -75,26 +71,30 @@ where
     S: Subscriber + for<'span> LookupSpan<'span>,
 {
     let metadata = event.metadata();
+    let mut serializer = Serializer::new(line);
+    let mut object = serializer.serialize_map(None)?;
+    object.serialize_entry(TIMESTAMP, &format_args!("{:.6}", now()))?;
+    object.serialize_entry(LEVEL, metadata.level().as_str())?;
+    object.serialize_entry(TARGET, metadata.target())?;
     let mut members = Members {
-        line,
-        next: b'{',
+        object,
         names_request: false,
         result: Ok(()),
     };
-    members.write_time(now())?;
-    members.write(LEVEL, metadata.level().as_str());
-    members.write(TARGET, metadata.target());
     event.record(&mut members);
-    if !members.names_request
-        && let Some(id) = request_id::current()
-    {
-        members.write(REQUEST_ID, &format_args!("{id}"));
+    let Members {
+        mut object,
+        names_request,
+        result,
+    } = members;
+    result?;
+    if !names_request && let Some(id) = request_id::current() {
+        object.serialize_entry(REQUEST_ID, &format_args!("{id}"))?;
     }
     if let Some(span) = context.parent_span() {
-        members.write(SPAN, &span_object(&span));
+        object.serialize_entry(SPAN, &span_object(&span))?;
     }
-    members.line.push(b'}');
-    members.result
+    object.end()
 }
 
 /// Returns the name of a span and the fields that are recorded.
@@ -120,92 +120,49 @@ fn now() -> Timestamp {
     Timestamp::now()
 }
 
-/// Writes the members of a line's object, among them the fields of an event as they are visited.
-struct Members<'l> {
-    line: &'l mut Vec<u8>,
-    /// What is before the next member.
-    next: u8,
+/// Writes the fields of an event as they are visited.
+struct Members<M: SerializeMap> {
+    object: M,
     /// Whether the event names its request itself. A field without a value does not: it is not
     /// visited.
     names_request: bool,
     /// The first error, after which nothing more is written.
-    result: serde_json::Result<()>,
+    result: Result<(), M::Error>,
 }
 
-impl Members<'_> {
-    fn field(&mut self, field: &Field, value: &(impl Serialize + ?Sized)) {
+impl<M: SerializeMap> Members<M> {
+    fn write(&mut self, field: &Field, value: &(impl Serialize + ?Sized)) {
         let name = member_name(field.name());
         self.names_request |= name == REQUEST_ID;
-        self.write(name, value);
-    }
-
-    fn write(&mut self, name: &str, value: &(impl Serialize + ?Sized)) {
         if self.result.is_ok() {
-            self.result = self.member(name, value);
+            self.result = self.object.serialize_entry(name, value);
         }
-    }
-
-    fn member(&mut self, name: &str, value: &(impl Serialize + ?Sized)) -> serde_json::Result<()> {
-        self.name(name)?;
-        serde_json::to_writer(&mut *self.line, value)
-    }
-
-    /// Writes the time of the line, whose text has no character to escape.
-    fn write_time(&mut self, time: Timestamp) -> serde_json::Result<()> {
-        self.name(TIMESTAMP)?;
-        self.line.push(b'"');
-        MICROSECONDS
-            .print_timestamp(&time, &mut *self.line)
-            .map_err(<serde_json::Error as serde::ser::Error>::custom)?;
-        self.line.push(b'"');
-        Ok(())
-    }
-
-    fn name(&mut self, name: &str) -> serde_json::Result<()> {
-        let before = std::mem::replace(&mut self.next, b',');
-        if is_plain(name) {
-            self.line.extend_from_slice(&[before, b'"']);
-            self.line.extend_from_slice(name.as_bytes());
-            self.line.extend_from_slice(b"\":");
-        } else {
-            self.line.push(before);
-            serde_json::to_writer(&mut *self.line, name)?;
-            self.line.push(b':');
-        }
-        Ok(())
     }
 }
 
-/// Returns whether a name is the same in JSON, as those of the fields in this program are: what JSON
-/// escapes is the backslash, and among the characters up to the quotation mark (RFC 8259, 7). The
-/// serializer's own search takes several times as long.
-fn is_plain(name: &str) -> bool {
-    name.bytes().all(|byte| byte > b'"' && byte != b'\\')
-}
-
-impl Visit for Members<'_> {
+impl<M: SerializeMap> Visit for Members<M> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.field(field, &value);
+        self.write(field, &value);
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.field(field, &value);
+        self.write(field, &value);
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.field(field, &value);
+        self.write(field, &value);
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.field(field, &value);
+        self.write(field, &value);
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.field(field, value);
+        self.write(field, value);
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.field(field, &format_args!("{}", DebugText(value)));
+        self.write(field, &format_args!("{}", DebugText(value)));
     }
 }
 
@@ -367,22 +324,6 @@ mod tests {
                 &json!(true)
             ]
         );
-    }
-
-    #[test]
-    fn a_name_is_escaped_where_json_needs_it() {
-        let lines = lines_of(|| {
-            tracing::info!({ "a \"quoted\" name" = 3_u64, "b\\" = "x" }, "last");
-        });
-        assert_eq!(lines[0]["a \"quoted\" name"], 3);
-        assert_eq!(lines[0]["b\\"], "x");
-        assert_eq!(lines[0]["message"], "last");
-        for character in '\0'..='\u{ffff}' {
-            let name = character.to_string();
-            let json = serde_json::to_string(&name).unwrap();
-            assert!(!is_plain(&name) || json == format!("\"{name}\""), "{json}");
-        }
-        assert!(is_plain("http.response.status_code"));
     }
 
     #[test]
