@@ -1,7 +1,7 @@
 //! The program that was built with this test, as the gateway only, in front of a recording
 //! upstream and the stack's Keystone.
 use std::{
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     time::Duration,
@@ -11,7 +11,7 @@ use http::StatusCode;
 use portico_testkit::TestEnv;
 use tempfile::TempDir;
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpSocket, TcpStream},
     process::{Child, Command},
 };
 
@@ -75,7 +75,7 @@ impl Program {
             &text(&directory.path().join("keys")),
         ])
         .await;
-        let (address, admin) = (free_port().await, free_port().await);
+        let (address, admin) = (free_address(), free_address());
         let key = |name: &str| directory.path().join("keys").join(name);
         let tls = if wanted.tls {
             format!("tls_cert_file = {cert_file:?}\ntls_key_file = {key_file:?}\n")
@@ -301,9 +301,14 @@ fn spawn(directory: &TempDir) -> Child {
         .expect("started")
 }
 
-async fn free_port() -> SocketAddr {
-    let reserved = TcpListener::bind("127.0.0.1:0").await.expect("port");
-    reserved.local_addr().expect("address")
+/// Returns an address of loopback at which nothing listens. Its port stays reserved: neither the next
+/// call nor a test that runs at the same time gets it, and the program may still listen at it.
+fn free_address() -> SocketAddr {
+    let socket = TcpSocket::new_v4().expect("socket");
+    socket.set_reuseaddr(true).expect("option");
+    let any_port = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    socket.bind(any_port).expect("port");
+    Box::leak(Box::new(socket)).local_addr().expect("address")
 }
 
 fn tls_provider() {
