@@ -29,7 +29,7 @@ use axum::{
     http::{StatusCode, Uri},
     middleware::{from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{any, get, put},
+    routing::{any, get},
 };
 use gateway::config::AppConfig;
 use leptos::config::LeptosOptions;
