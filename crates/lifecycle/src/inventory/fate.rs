@@ -104,7 +104,8 @@ fn volume(reclaim: Reclaim, family: Family, options: DeleteOptions) -> (Fate, &'
             Fate::Goes,
             "Portico deletes the claim first, and Kubernetes the volume: its data is lost.",
         ),
-        (_, Reclaim::Unknown) if options.claims_first => (
+        // the other drivers may delete it whatever its policy is
+        (Family::Heat | Family::ClusterApi, Reclaim::Unknown) if options.claims_first => (
             Fate::Depends,
             "Portico deletes the claim first. The reclaim policy is not known: with Delete, the data is lost.",
         ),

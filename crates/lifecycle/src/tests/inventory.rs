@@ -87,10 +87,18 @@ fn a_volume_whose_policy_was_not_read_may_go_with_its_claim() {
         claims_first: true,
     };
     let volume = || vec![item(Kind::PersistentVolume(Reclaim::Unknown), "unread")];
-    for family in [Family::Heat, Family::ClusterApi, Family::CapiHelm] {
+    let assumed = "assume that the data is lost";
+    for (family, words) in [
+        (Family::Heat, "The reclaim policy is not known"),
+        (Family::ClusterApi, "The reclaim policy is not known"),
+        // with any policy
+        (Family::CapiHelm, assumed),
+        (Family::Complete, assumed),
+        (Family::Unknown, assumed),
+    ] {
         let found = inventory(volume(), family, options);
         assert_eq!(ids(&found.depends), ["unread"], "{family:?}");
-        assert!(found.depends[0].1.contains("not known"), "{family:?}");
+        assert!(found.depends[0].1.contains(words), "{family:?}");
     }
     // without the option, a driver that deletes no volumes keeps it
     let found = inventory(volume(), Family::Heat, DeleteOptions::default());
