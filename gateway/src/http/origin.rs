@@ -126,6 +126,13 @@ mod tests {
             ("origin", OWN),
             ("origin", "https://evil.example")
         ]));
+        assert!(!post(&[("origin", OWN), ("origin", OWN), ("origin", OWN)]));
+        assert!(!post(&[("origin", ""), ("sec-fetch-site", "same-origin")]));
+        // the first line counts
+        assert!(!post(&[
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-origin")
+        ]));
         assert!(!post(&[
             ("origin", "https://evil.example"),
             ("sec-fetch-site", "same-origin")

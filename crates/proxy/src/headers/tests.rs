@@ -210,6 +210,35 @@ fn what_connection_names_is_removed_also_where_most_messages_have_it() {
 }
 
 #[test]
+fn a_response_is_private_also_where_connection_names_its_cache_control() {
+    for connection in ["Cache-Control", "KEEP-ALIVE, cache-control"] {
+        let mut headers = map(&[
+            ("connection", "Keep-Alive"),
+            ("cache-control", "public, max-age=60"),
+            ("connection", connection),
+            ("cache-control", "s-maxage=60"),
+            ("keep-alive", "timeout=5"),
+        ]);
+        clean_response(&mut headers, Trust::App);
+        let lines: Vec<_> = headers.get_all("cache-control").iter().collect();
+        assert_eq!(lines, ["private"], "{connection}");
+        for name in ["connection", "keep-alive"] {
+            assert!(!headers.contains_key(name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_the_gateways_own_server_answers_does_not_pass() {
+    let pairs = [
+        ("Expect", "100-continue"),
+        ("expect", ""),
+        ("accept", "*/*"),
+    ];
+    assert_eq!(after(&pairs), ["accept"]);
+}
+
+#[test]
 fn a_token_among_the_subprotocols_does_not_pass() {
     let mut headers = map(&[(
         "sec-websocket-protocol",
