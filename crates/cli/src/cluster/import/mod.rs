@@ -135,7 +135,16 @@ pub async fn import(
         let mut views = Vec::with_capacity(clusters.len());
         for cluster in clusters {
             let session = connection.gateway_session().ok_or_else(direct)?;
-            let state = session.enrolment(cluster.uuid).await?;
+            let state = match session.enrolment(cluster.uuid).await {
+                Ok(state) => state,
+                Err(error) => {
+                    // what is known of the clusters before it is not lost
+                    if !views.is_empty() {
+                        show(console, args, &views)?;
+                    }
+                    return Err(error.into());
+                }
+            };
             let page = connection.page(cluster.uuid).unwrap_or_default();
             views.push(not_sent(cluster, state, &page));
         }
