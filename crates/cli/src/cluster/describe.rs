@@ -10,7 +10,7 @@ use super::tree::Tree;
 use super::views::{ClusterView, GroupView, print_object};
 use clap::Args;
 use portico_cluster_operations::{explanation, nodes};
-use portico_lifecycle::progress::StepReport;
+use portico_lifecycle::{plan::count, progress::StepReport};
 use portico_openstack::magnum::NodeGroup;
 use serde::Serialize;
 
@@ -200,10 +200,10 @@ fn group(described: &GroupDescription) -> Tree {
     let state = group.status.as_deref().unwrap_or("state not known");
     let max = group.max_node_count.map(|max| max.to_string());
     let text = format!(
-        "{} ({}): {state}, {} nodes (minimum {}, maximum {})",
+        "{} ({}): {state}, {} (minimum {}, maximum {})",
         group.name,
         group.role,
-        group.node_count,
+        count(group.node_count, "node"),
         group.min_node_count,
         max.as_deref().unwrap_or("none")
     );

@@ -276,7 +276,7 @@ impl Offer {
 }
 
 /// Returns a number with its noun: `1 node`, `3 nodes`.
-fn count(number: u32, noun: &str) -> String {
+pub fn count(number: u32, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
 }

@@ -52,7 +52,7 @@ pub struct UpgradeContext<'a> {
 
 const NO_BACKUP: &str = "Not checked: Portico does not know of backups. Before you upgrade, check with your \
                          backup tool that the last backup of the cluster's objects and volumes is recent and \
-                         complete, for example with `velero backup get`.";
+                         complete (with Velero: velero backup get).";
 /// Days that certificates should still be valid.
 const MIN_CERTIFICATE_DAYS: i64 = 30;
 

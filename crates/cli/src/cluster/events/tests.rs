@@ -11,7 +11,7 @@ fn observation(sequence: i64, time: &str) -> Value {
     json!({"sequence": sequence, "time": time, "source": "observation", "hash": "h",
            "content": {"status": "UPDATE_IN_PROGRESS", "differences": [
                {"field": "Nodes of gpu", "before": "1", "after": "2", "is_requested": true},
-               {"field": "Node group lab", "before": "1 nodes", "is_requested": true}]}})
+               {"field": "Node group lab", "before": "1 node", "is_requested": true}]}})
 }
 
 pub(super) fn read(values: &[Value]) -> Vec<Entry> {

@@ -4,7 +4,7 @@ use super::{
     differences::{begins_operation, compare, some},
     record_fields,
 };
-use crate::model::NodeGroup;
+use crate::{model::NodeGroup, plan::count};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,12 +89,12 @@ pub fn differences(
             (None, Some(after)) => all.push(Difference {
                 field: format!("Node group {name}"),
                 before: None,
-                after: Some(format!("{} nodes", after.nodes)),
+                after: Some(count(after.nodes, "node")),
                 is_requested: true,
             }),
             (Some(before), None) => all.push(Difference {
                 field: format!("Node group {name}"),
-                before: Some(format!("{} nodes", before.nodes)),
+                before: Some(count(before.nodes, "node")),
                 after: None,
                 is_requested: true,
             }),

@@ -18,7 +18,7 @@ use crate::{
 };
 use portico_cluster_operations::{Clients, target::Target};
 use portico_domain::panel::lifecycle::{ChangeOutcome, NodeGroupChange, NodeGroupReview};
-use portico_lifecycle::preflight::Level;
+use portico_lifecycle::{plan::count, preflight::Level};
 use uuid::Uuid;
 
 const NOTHING_TO_CHANGE: &str = "There is nothing to change: the node group is as it is wanted.";
@@ -36,7 +36,7 @@ pub fn action_of(change: &NodeGroupChange) -> &'static str {
 /// Returns what a change is about, for the journal and the audit log: the group, and what is wanted of it.
 pub fn target_of(change: &NodeGroupChange) -> String {
     match change {
-        NodeGroupChange::Create(new) => format!("{} with {} nodes", new.name, new.nodes),
+        NodeGroupChange::Create(new) => format!("{} with {}", new.name, count(new.nodes, "node")),
         NodeGroupChange::Resize { group, nodes, .. } => format!("{group} to {nodes}"),
         NodeGroupChange::Settings {
             group,
