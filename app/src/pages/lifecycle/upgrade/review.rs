@@ -52,7 +52,7 @@ fn labels(labels: Vec<LabelDifference>, rule: String) -> AnyView {
 
 fn label(label: LabelDifference) -> AnyView {
     let (tone, effect) = match label.is_applied {
-        true => (Tone::Info, "Taken over"),
+        true => (Tone::Ok, "Taken over"),
         false => (Tone::Idle, "Not taken over"),
     };
     let present = label.present.unwrap_or_else(|| "–".to_owned());

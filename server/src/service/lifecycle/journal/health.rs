@@ -147,10 +147,10 @@ fn of_observation(entry: &JournalEntry) -> Option<HealthChange> {
     lines.truncate(MAX_LINES);
     let (text, health) = match word {
         Some(word) => words_of(word),
-        None if has_reasons && is_good => ("Magnum reports other reasons".to_owned(), Health::Ok),
-        None if has_reasons => ("Magnum reports other reasons".to_owned(), Health::Warning),
+        None if has_reasons && is_good => ("Details of health changed".to_owned(), Health::Ok),
+        None if has_reasons => ("Details of health changed".to_owned(), Health::Warning),
         None if lines.is_empty() => return None,
-        None => ("Nodes came or went".to_owned(), Health::Unknown),
+        None => ("Nodes changed".to_owned(), Health::Unknown),
     };
     let since = content
         .since
@@ -325,9 +325,9 @@ mod tests {
             shown,
             [
                 "Node n2 is not ready",
-                "Nodes came or went",
+                "Nodes changed",
                 "Node n2 joined",
-                "Magnum reports other reasons",
+                "Details of health changed",
                 "Healthy → Unhealthy",
             ]
         );
