@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 pub use super::printing::{print_list, print_object};
 
+/// Of the column HEALTH in a list.
+const MAX_HEALTH_CHARS: usize = 40;
+
 /// A cluster.
 #[derive(Debug, Serialize)]
 pub struct ClusterView {
@@ -65,6 +68,16 @@ impl ClusterView {
     }
 }
 
+/// Returns a text of at most [`MAX_HEALTH_CHARS`]: a long reason would push the other columns off the screen.
+/// `show`, `describe` and `health` have all of it.
+fn brief(health: &str) -> String {
+    if health.chars().count() <= MAX_HEALTH_CHARS {
+        return health.to_owned();
+    }
+    let start: String = health.chars().take(MAX_HEALTH_CHARS - 1).collect();
+    format!("{}…", start.trim_end())
+}
+
 impl TableRow for ClusterView {
     const HEADINGS: &'static [&'static str] = &[
         "NAME", "STATE", "HEALTH", "MASTERS", "WORKERS", "VERSION", "CREATED", "UUID",
@@ -75,7 +88,7 @@ impl TableRow for ClusterView {
         vec![
             self.name.clone(),
             self.status.clone(),
-            self.health.clone(),
+            brief(&self.health),
             or_dash(&self.master_count),
             or_dash(&self.node_count),
             or_dash(&self.coe_version),

@@ -4,6 +4,7 @@ use super::stand_in::{CLUSTER, StandIn, cluster, error};
 use serde_json::{Value, json};
 
 const OTHER: &str = "900e3758-8071-430e-a8cf-5c48f428dc0f";
+const THIRD: &str = "900e3758-8071-430e-a8cf-5c48f428dc10";
 
 #[tokio::test]
 async fn lists_have_every_format() {
@@ -38,7 +39,11 @@ async fn case_45_a_list_has_the_worst_reason_of_bad_health_in_words() {
         json!({"api": "ok", "node-0.Ready": "True", "node-1.Ready": "False"});
     let mut new = cluster(OTHER, "lab", "CREATE_COMPLETE");
     new["health_status"] = json!(null);
-    let (machine, cloud) = (Machine::new(), StandIn::with(vec![ill, new]).await);
+    let mut stalled = cluster(THIRD, "edge", "CREATE_IN_PROGRESS");
+    stalled["health_status"] = json!("UNHEALTHY");
+    stalled["health_status_reason"] =
+        json!({"infrastructure": "Waiting on ['LoadBalancerReady', 'NetworkReady']"});
+    let (machine, cloud) = (Machine::new(), StandIn::with(vec![ill, new, stalled]).await);
     let ran = machine.run(&cloud, &["list"], None).await;
     assert_ran!("list_with_bad_health", ran);
     let words = ["list", "-o", "json"];
