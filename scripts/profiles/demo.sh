@@ -16,6 +16,7 @@ with_magnum_clusters=yes
 with_heat=no
 with_hostile_app=no
 etcd_without_fsync=false
+kubernetes_gogc=100
 pod_network=10.244
 
 port=(

@@ -2,7 +2,7 @@
 
 start_etcd() {
   local client=https://127.0.0.1:${port[${prefix}_etcd]} peer=http://127.0.0.1:${port[${prefix}_etcd_peer]}
-  running "$cluster/etcd" || launch "$cluster/etcd" "$kubernetes/bin/etcd" \
+  running "$cluster/etcd" || GOGC=$kubernetes_gogc launch "$cluster/etcd" "$kubernetes/bin/etcd" \
     --name "$cluster" --data-dir "$dir/etcd" --logger zap --log-level warn \
     --listen-client-urls "$client" --advertise-client-urls "$client" \
     --listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "$cluster=$peer" \
@@ -23,7 +23,7 @@ webhook_flags() {
 start_apiserver() {
   local webhook
   webhook_flags
-  running "$cluster/kube-apiserver" || launch "$cluster/kube-apiserver" "$kubernetes/bin/kube-apiserver" \
+  running "$cluster/kube-apiserver" || GOGC=$kubernetes_gogc launch "$cluster/kube-apiserver" "$kubernetes/bin/kube-apiserver" \
     --bind-address=127.0.0.1 --secure-port="${port[${prefix}_api]}" --advertise-address=127.0.0.1 \
     --endpoint-reconciler-type=none --profiling=false \
     --etcd-servers="https://127.0.0.1:${port[${prefix}_etcd]}" --etcd-cafile="$pki/etcd-ca.crt" \
@@ -48,7 +48,7 @@ start_apiserver() {
 start_controllers() {
   local conf=$dir/conf
   running "$cluster/kube-controller-manager" ||
-    launch "$cluster/kube-controller-manager" "$kubernetes/bin/kube-controller-manager" \
+    GOGC=$kubernetes_gogc launch "$cluster/kube-controller-manager" "$kubernetes/bin/kube-controller-manager" \
       --bind-address=127.0.0.1 --secure-port="${port[${prefix}_controllers]}" --port=0 --leader-elect=false --profiling=false \
       --tls-cert-file="$pki/controller-manager.crt" --tls-private-key-file="$pki/controller-manager.key" \
       --kubeconfig="$conf/controller-manager.kubeconfig" \
