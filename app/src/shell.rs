@@ -13,6 +13,10 @@ use leptos_meta::{HashedStylesheet, MetaTags};
 const APPLY_THEME: &str = "try{var t=/(?:^|; )portico-theme=(light|dark)(?:;|$)/.exec(document.cookie);\
     if(t)document.documentElement.setAttribute('data-theme',t[1])}catch(e){}";
 
+/// Notes what the user enters before the page is hydrated, which sets fields to their initial values, and gives it
+/// back afterwards: with the events that the page then handles.
+const EARLY_INPUT: &str = include_str!("early_input.js");
+
 /// Renders the whole document. Its inline scripts carry the response's nonce.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
     let csrf_token = initial_session().csrf_token;
@@ -27,6 +31,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <link rel="icon" type="image/svg+xml" href="/favicon.svg" />
                 <HashedStylesheet options=options.clone() />
                 <script nonce=use_nonce()>{APPLY_THEME}</script>
+                <script nonce=use_nonce()>{EARLY_INPUT}</script>
                 <AutoReload options=options.clone() />
                 <HydrationScripts options />
                 <MetaTags />

@@ -11,6 +11,10 @@ use web_sys::HtmlElement;
 /// while the next one is loading.
 const SAME_TITLE_GRACE: Duration = Duration::from_secs(1);
 
+/// Sent to the window when a page is shown, for `early_input.js`: its first page is hydrated then, the parts whose
+/// code is loaded later too.
+const HYDRATED: &str = "portico:hydrated";
+
 /// The page that was announced last. `Copy`, found in the context.
 #[derive(Clone, Copy)]
 pub struct PageChange {
@@ -43,7 +47,12 @@ pub fn use_page_shown(title: String) {
     let Some(change) = use_context::<PageChange>() else {
         return;
     };
-    Effect::new(move |_| change.shown(title.clone()));
+    Effect::new(move |_| {
+        change.shown(title.clone());
+        if let Ok(event) = web_sys::Event::new(HYDRATED) {
+            let _ = window().dispatch_event(&event);
+        }
+    });
 }
 
 impl PageChange {
