@@ -13,7 +13,7 @@ build() {
   step_begin "Prometheus and registry, unpacked" "about 20 s, once" "$root/scripts/services/debian-install.sh"
   step_begin "Log page from npm" "about 10 s, once" "$root/scripts/services/logs-install.sh"
   step_begin "OpenID Provider from npm" "about 5 s, once" "$root/scripts/services/oidc-install.sh"
-  step_begin "Portico" "about 7 min the first time" "$root/scripts/build.sh"
+  step_begin "Portico" "about 15 min the first time" "$root/scripts/build.sh"
   steps_finish
 }
 

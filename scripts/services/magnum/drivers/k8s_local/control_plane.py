@@ -89,7 +89,7 @@ class ControlPlane:
         program = os.path.join(self.programs, name)
         if not os.path.exists(program):
             raise CloudError(503, "Kubernetes is not built: run scripts/kubernetes/build.sh")
-        processes.launch(self._process(name), [program, *arguments], {"GOGC": "60"})
+        processes.launch(self._process(name), [program, *arguments], {"GOGC": "200"})
 
     def start_etcd(self):
         ports = self.settings["ports"]
