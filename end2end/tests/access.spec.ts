@@ -2,6 +2,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { person } from "../support/cli";
 import { cluster, projectId, roleId, userId } from "../support/env";
+import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
@@ -33,6 +34,8 @@ async function bind(names: string[], role = "portico-viewer"): Promise<string> {
 async function open(page: Page) {
   await signIn(page, "ada", path.accessPage());
   await expect(page.getByRole("heading", { level: 1, name: "Access" })).toBeVisible();
+  // buttons do nothing before
+  await interactive(page);
 }
 
 interface Grant {
@@ -256,6 +259,7 @@ test("finding_p18 revoking one's own cluster-admin shows what is lost before the
   // the control case: another's grant is one click
   const binding = await bind([`portico:user:${userId("nora")}`]);
   await page.reload();
+  await interactive(page);
   await rows(page, binding).getByRole("button", { name: "Revoke" }).click();
   await expect(dialog).toContainText("loses");
   await expect(dialog.getByRole("alert")).toHaveCount(0);

@@ -34,6 +34,7 @@ test("the overview shows what I may do, and what not", async ({ page }) => {
 test("the commands for a terminal are there for each system, to be copied", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page, "vera", path.clusterPage());
+  await interactive(page);
   const terminal = section(page, "Use from your terminal");
   for (const system of ["Linux", "macOS", "Windows"]) {
     await terminal.getByRole("tab", { name: system }).click();

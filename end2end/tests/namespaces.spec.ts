@@ -2,6 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { roleId, userId } from "../support/env";
+import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
@@ -13,6 +14,7 @@ const link = (page: Page, name: string) => page.getByRole("main").getByRole("lin
 /** Grants a role to nora with the form of the panel. */
 async function grant(page: Page, namespace: string) {
   await signIn(page, "ada", path.accessPage());
+  await interactive(page);
   await page.getByRole("button", { name: "Grant access" }).click();
   await page.getByLabel("Where").selectOption({ label: namespace });
   await page.getByLabel("Role", { exact: true }).selectOption({ label: "portico-viewer" });
@@ -76,6 +78,8 @@ test("a namespace that was added by its name stays", async ({ page }) => {
   await bind(other, roleId("k8s_developer"));
   await signIn(page, "nora", namespacesPage());
   await expect(link(page, namespace)).toHaveCount(0);
+  // before, the form opens a list without adding the namespace
+  await interactive(page);
   const name = page.getByLabel("Add a namespace by its name");
   const add = page.getByRole("button", { name: "Add and open" });
 
