@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
@@ -100,6 +101,7 @@ test("finding_p8 a kind whose objects are in no namespace has no filter for one"
   // the control case, reached by a link too
   await page.getByRole("link", { name: "Deployments" }).click();
   await expect(page.getByRole("button", { name: /^Namespace: / })).toBeVisible();
+  await interactive(page);
   await page.getByRole("button", { name: /^Namespace: / }).click();
   await page.getByRole("checkbox", { name: "shop", exact: true }).check();
   await expect(page).toHaveURL(/namespace=shop/);

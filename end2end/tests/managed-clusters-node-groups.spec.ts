@@ -190,6 +190,7 @@ test("the entries of a journal are filtered, and the address and the file have t
   await page.reload();
   await expect(main(page).getByLabel("Text")).toHaveValue("create the");
   await expect(entries(page)).toHaveCount(1);
+  await interactive(page);
   await main(page).getByLabel("User").fill("no such user");
   await expect(main(page)).toContainText("No entries match the filter");
   await main(page).getByRole("button", { name: "Clear the filter" }).click();
