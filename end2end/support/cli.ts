@@ -8,7 +8,8 @@ import { run, type Result } from "./kubectl";
 import { record } from "./secrets";
 import { enter, signedIn, type Account } from "./sign-in";
 
-const homes = path.join(projectRoot, "end2end/.run/homes");
+/** Of this worker: a test that signs a user out ends no session of another file's tests, and a second try begins anew. */
+const homes = path.join(projectRoot, "end2end/.run/homes", String(process.pid));
 
 /** The two that people are likely to have: the build's, and a current one. */
 export type Kubectl = "1.20" | "current";

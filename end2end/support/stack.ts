@@ -39,10 +39,14 @@ export async function withoutConductor(work: () => Promise<void>) {
 export async function frozen(name: string, work: () => Promise<void>) {
   const [pid] = readFileSync(path.join(stateDirectory, "run", `${name}.pid`), "utf8").split(" ");
   // each service was started in a session of its own, which its workers share
+  const resume = () => void process.kill(-Number(pid), "SIGCONT");
   process.kill(-Number(pid), "SIGSTOP");
+  // a worker ends with its failed test, perhaps before `work` does: the second try must not meet a frozen service
+  process.once("exit", resume);
   try {
     await work();
   } finally {
-    process.kill(-Number(pid), "SIGCONT");
+    process.off("exit", resume);
+    resume();
   }
 }

@@ -63,4 +63,8 @@ export async function createNamespace(prefix: string, cluster: ClusterName = "ac
 export const remove = (namespace: string, cluster: ClusterName = "acme-prod") =>
   admin(cluster, "delete", "namespace", namespace, "--wait=false", "--ignore-not-found");
 
+/** Deletes a pod in a namespace that tests share, where a failed test would leave it. */
+export const removePod = (namespace: string, name: string) =>
+  admin("acme-prod", "delete", "pod", "-n", namespace, name, "--ignore-not-found", "--wait=false", "--grace-period=0", "--force");
+
 export { adminWith };

@@ -4,7 +4,7 @@ import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
 import { signIn } from "../support/shared-sign-in";
-import { createPod, unique } from "../support/workloads";
+import { createPod, removePod, unique } from "../support/workloads";
 
 test("the overview shows the state of the cluster in words", async ({ page }) => {
   await signIn(page, "ada", path.clusterPage());
@@ -34,6 +34,7 @@ test("the overview shows what I may do, and what not", async ({ page }) => {
 test("the commands for a terminal are there for each system, to be copied", async ({ page, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await signIn(page, "vera", path.clusterPage());
+  await interactive(page);
   const terminal = section(page, "Use from your terminal");
   for (const system of ["Linux", "macOS", "Windows"]) {
     await terminal.getByRole("tab", { name: system }).click();
@@ -70,11 +71,15 @@ test("a pod that kubectl makes appears within two seconds, without a reload, and
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
   await page.evaluate(() => Object.assign(window, { marker: "still here" }));
   const name = unique("live");
-  await createPod("shop", name);
-  await expect(page.getByRole("link", { name })).toBeVisible({ timeout: 2_000 });
-  await expect(page.getByRole("row", { name: new RegExp(name) })).toContainText("Running", { timeout: 20_000 });
-  await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--grace-period=0", "--force");
-  await expect(page.getByRole("link", { name })).toHaveCount(0);
+  try {
+    await createPod("shop", name);
+    await expect(page.getByRole("link", { name })).toBeVisible({ timeout: 2_000 });
+    await expect(page.getByRole("row", { name: new RegExp(name) })).toContainText("Running", { timeout: 20_000 });
+    await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--grace-period=0", "--force");
+    await expect(page.getByRole("link", { name })).toHaveCount(0);
+  } finally {
+    await removePod("shop", name);
+  }
   expect(await page.evaluate(() => (window as unknown as { marker?: string }).marker)).toBe("still here");
 });
 

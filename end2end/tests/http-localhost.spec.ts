@@ -1,10 +1,9 @@
 // The demo's plain HTTP, where a browser opens six connections to a host and no more.
 import { expect, newContext, test } from "../support/browser";
 import { optionalSetting, porticoUrl } from "../support/env";
-import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { account, enter } from "../support/sign-in";
-import { createPod, unique } from "../support/workloads";
+import { createPod, removePod, unique } from "../support/workloads";
 
 const plainUrl = porticoUrl.startsWith("http:") ? porticoUrl : optionalSetting("PORTICO_PLAIN_URL");
 
@@ -24,9 +23,12 @@ test("eight live tabs work over plain HTTP", async ({ browser }) => {
     await socket;
   }
   const name = unique("eight");
-  await createPod("shop", name);
-  for (const tab of tabs) await expect(tab.getByRole("link", { name })).toBeVisible({ timeout: 5_000 });
-  await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--wait=false");
+  try {
+    await createPod("shop", name);
+    for (const tab of tabs) await expect(tab.getByRole("link", { name })).toBeVisible({ timeout: 5_000 });
+  } finally {
+    await removePod("shop", name);
+  }
   // and there is still a connection left for going on
   const last = tabs[7] as (typeof tabs)[number];
   await last.goto(path.project());

@@ -1,6 +1,7 @@
 // Node groups and journal of a cluster, on their pages and against the real Magnum with a simulated driver.
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { createCluster, isAccessible, main, progress, title, waitForStatus } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
 import { signIn } from "../support/shared-sign-in";
@@ -154,7 +155,8 @@ test("a change of another client is in the journal as one from outside of Portic
   await page.goto(viewOf(cluster, "journal"));
   const outside = entries(page).filter({ hasText: "Outside of Portico" });
   await expect(outside.first()).toContainText("Nodes of default-worker: 1 → 2", { timeout: 30_000 });
-  // the choice of sources
+  // the choice of sources, which only scripts take
+  await interactive(page);
   await main(page).getByLabel("Changes in Magnum").uncheck();
   await expect(outside).toHaveCount(0);
   await expect(entries(page).filter({ hasText: "Create the cluster" })).toHaveCount(1);
@@ -188,6 +190,7 @@ test("the entries of a journal are filtered, and the address and the file have t
   await page.reload();
   await expect(main(page).getByLabel("Text")).toHaveValue("create the");
   await expect(entries(page)).toHaveCount(1);
+  await interactive(page);
   await main(page).getByLabel("User").fill("no such user");
   await expect(main(page)).toContainText("No entries match the filter");
   await main(page).getByRole("button", { name: "Clear the filter" }).click();

@@ -100,6 +100,8 @@ test("finding_p25 the way back from an object leads to its list as it was left",
 test.describe("the choice of a cluster", () => {
   test("shows the state of the current one, and is left by Escape", async ({ page }) => {
     await signIn(page, "vera", path.list("core/v1/pods"));
+    // what is typed before scripts take the menu over finds nothing
+    await interactive(page);
     const button = page.getByRole("button", { name: /^Cluster: acme-prod/ });
     await expect(button).toContainText(/Ready|Degraded/);
     await button.press("Enter");
@@ -356,6 +358,7 @@ test("finding_p24 a change of the page is announced, and its heading has the foc
   const heading = page.getByRole("heading", { level: 1 });
   const announced = page.locator("#page-announcement");
   // not when the page is loaded, nor when only its query changes
+  await expect(main(page).getByText("Live", { exact: true })).toBeVisible();
   await expect(announced).toBeEmpty();
   const filter = main(page).locator("[data-filter]");
   await filter.fill("checkout");

@@ -3,7 +3,7 @@ import { expect, newContext, takeComplaints, test } from "../support/browser";
 import { admin, apply } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
-import { createNamespace, createPod, deploymentManifest, podManifest, podReady, remove, unique } from "../support/workloads";
+import { createNamespace, createPod, deploymentManifest, podManifest, podReady, remove, removePod, unique } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");
 const podOf = (app: string) =>
@@ -131,13 +131,17 @@ test.describe("finding_p5", () => {
 
   test("finding_p5 an object that is deleted while it is open is shown as deleted", async ({ page }) => {
     const name = unique("goes");
-    await createPod("shop", name);
-    await podReady("shop", name);
-    await signIn(page, "vera", path.pod("shop", name));
-    await expect(main(page)).toContainText("Running");
-    await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--wait=false", "--grace-period=0", "--force");
-    await expect(main(page)).toContainText("This object was deleted. Its last known state is shown.", { timeout: 15_000 });
-    await expect(page.locator("[data-state=not-found]")).toHaveCount(0);
+    try {
+      await createPod("shop", name);
+      await podReady("shop", name);
+      await signIn(page, "vera", path.pod("shop", name));
+      await expect(main(page)).toContainText("Running");
+      await removePod("shop", name);
+      await expect(main(page)).toContainText("This object was deleted. Its last known state is shown.", { timeout: 15_000 });
+      await expect(page.locator("[data-state=not-found]")).toHaveCount(0);
+    } finally {
+      await removePod("shop", name);
+    }
   });
 });
 

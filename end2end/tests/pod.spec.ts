@@ -4,7 +4,7 @@ import { expect, test } from "../support/browser";
 import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
-import { createNamespace, createPod, podReady, remove, unique } from "../support/workloads";
+import { createNamespace, createPod, podReady, remove, removePod, unique } from "../support/workloads";
 
 const podOf = (app: string) =>
   admin("acme-prod", "get", "pods", "-n", "shop", "-l", `app=${app}`, "-o", "jsonpath={.items[0].metadata.name}");
@@ -61,12 +61,16 @@ test.describe("the overview", () => {
 
   test("changes by itself", async ({ page }) => {
     const name = unique("changes");
-    await createPod("shop", name, "sleep 6");
-    await podReady("shop", name);
-    await signIn(page, "vera", path.pod("shop", name));
-    await expect(page.getByRole("main")).toContainText("Running");
-    await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--wait=false", "--grace-period=0", "--force");
-    await expect(page.getByRole("main")).toContainText(/deleted|gone|no longer|does not exist/i, { timeout: 15_000 });
+    try {
+      await createPod("shop", name, "sleep 6");
+      await podReady("shop", name);
+      await signIn(page, "vera", path.pod("shop", name));
+      await expect(page.getByRole("main")).toContainText("Running");
+      await removePod("shop", name);
+      await expect(page.getByRole("main")).toContainText(/deleted|gone|no longer|does not exist/i, { timeout: 15_000 });
+    } finally {
+      await removePod("shop", name);
+    }
   });
 });
 

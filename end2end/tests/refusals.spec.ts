@@ -1,6 +1,7 @@
 // Refusals: each names the missing permission and leads to those who have it. And the other way round: what a subject can do.
 import type { Browser, Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
+import { interactive } from "../support/interactive";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
 import { apply } from "../support/kubectl";
 import * as path from "../support/paths";
@@ -34,6 +35,7 @@ test.describe("a refusal", () => {
   test("need_31 in the menu of a row and above the list leads to who can do it", async ({ page }) => {
     await signIn(page, "vera", path.list("core/v1/pods", `namespace=${namespace}`));
     const whoCanDelete = new RegExp(`/access\\?verb=delete&resource=pods&namespace=${namespace}#who-can$`);
+    await interactive(page);
     await page.getByRole("button", { name: `Actions for kept in ${namespace}` }).click();
     await expect(page.getByRole("menuitem", { name: "Who can delete?" })).toHaveAttribute("href", whoCanDelete);
     await page.keyboard.press("Escape");
@@ -189,6 +191,8 @@ test.describe("what a subject can do", () => {
 
   test("need_31 a subject is named in the form", async ({ page }) => {
     await signIn(page, "ada", path.accessPage());
+    // what is typed before scripts take the form over may be lost
+    await interactive(page);
     await answer(page).getByLabel("Kind of subject").selectOption("ServiceAccount");
     await answer(page).getByLabel("Subject", { exact: true }).fill("default");
     await answer(page).getByRole("button", { name: "Show" }).click();

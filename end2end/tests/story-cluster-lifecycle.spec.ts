@@ -3,13 +3,14 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
 import { CommandLine } from "../support/cli";
-import { optionalSetting } from "../support/env";
+import { optionalSetting, projectId } from "../support/env";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
 import { examine, ofTheBrowser } from "../support/page-check";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
 import { signIn, type Account } from "../support/sign-in";
+import { clustersOf } from "../support/tenant";
 import { unique } from "../support/workloads";
 
 const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
@@ -56,7 +57,11 @@ async function create(page: Page, name: string): Promise<string> {
 }
 
 /** Nothing stays of a story that has failed halfway; what is deleted already is not there any more. */
-async function clear(page: Page, cluster: string, name: string) {
+async function clear(page: Page, who: Account, known: string, name: string) {
+  // the page of a creation may not have opened in time
+  const all = known ? [] : await clustersOf({ project: projectId("acme"), member: who, users: [] });
+  const cluster = known || all.find((one) => one.name === name)?.uuid;
+  if (!cluster) return;
   await page.goto(path.managedClusters());
   const api = await PanelApi.of(page, "acme");
   await api.post("/api/managed_clusters/delete", { cluster, typed: name, options: { services_first: false, claims_first: false } });
@@ -88,8 +93,9 @@ test.describe("with Magnum", () => {
     const context = await newContext(browser);
     const page = await context.newPage();
     await signIn(page, who, path.managedClusters());
-    const cluster = await create(page, name);
+    let cluster = "";
     try {
+      cluster = await create(page, name);
       await expect(title(page)).toHaveText(name);
       const steps = page.getByRole("list", { name: "Steps" });
       await expect(steps.getByRole("listitem").first()).toBeVisible();
@@ -148,7 +154,7 @@ test.describe("with Magnum", () => {
       await expect.poll(async () => (await terminal.kubectl(cluster, ["get", "namespaces"])).code).not.toBe(0);
       expect(takeComplaints(context).filter((text) => !ofTheBrowser.test(text))).toEqual([]);
     } finally {
-      await clear(page, cluster, name);
+      await clear(page, who, cluster, name);
       await context.close();
     }
   });

@@ -162,6 +162,8 @@ test.describe("changes", () => {
       spec: { schedule: "0 3 1 1 *", jobTemplate: { spec: { template: { metadata: { labels: { cron: name } }, spec: { ...spec, restartPolicy: "Never" } } } } },
     });
     await signIn(page, "devi", path.object(namespace, "batch/v1beta1/cronjobs", name));
+    // before, the buttons lead to a form in the page
+    await interactive(page);
     await page.getByRole("button", { name: "Suspend" }).click();
     await dialog(page).getByText("Command line").click();
     await expect(command(page)).toHaveText(`kubectl patch cronjob/${name} --type merge -p '{"spec":{"suspend":true}}' -n ${namespace}`);
@@ -224,6 +226,7 @@ test.describe("values", () => {
     await expect(values).toContainText("The values are hidden");
     expect(shows(await page.content())).toBe(false);
     expect(served.filter(shows)).toEqual([]);
+    await interactive(page);
     await page.getByRole("button", { name: "Reveal values" }).click();
     await expect(values.getByText(secret, { exact: true })).toBeVisible();
     await page.getByRole("button", { name: "Hide values" }).click();
@@ -487,6 +490,8 @@ test.describe("who can", () => {
     await expect(tables.first().getByRole("row").filter({ hasText: "k8s_developer" })).toBeVisible();
     await expect(tables.first().getByRole("row").filter({ hasText: "k8s_viewer" })).toHaveCount(0);
     await expect(answer.getByLabel("Verb")).toHaveValue("delete");
+    // what is typed before scripts take the form over may be lost
+    await interactive(page);
     await answer.getByLabel("Verb").fill("get");
     await answer.getByLabel("Resource").fill("pods/log");
     await answer.getByRole("button", { name: "Ask" }).click();

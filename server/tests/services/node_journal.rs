@@ -1,5 +1,8 @@
 //! What happens to nodes of a real API server is in the journal once, and remains.
-use crate::{own_namespace::OwnNamespace, stack::Stack};
+use crate::{
+    own_namespace::{OwnNamespace, Removal},
+    stack::Stack,
+};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{Event, Node};
 use kube::{
@@ -92,6 +95,8 @@ impl Recorded {
 async fn what_happens_to_a_node_is_recorded_once_among_replicas_and_remains() {
     let stack = Stack::open();
     let own = stack.namespace("nodes").await;
+    // the scheduler counts it in what it reports about the pods of other tests
+    let _node = Removal::at_acme(&stack, &["node", &own.name]);
     let nodes = Api::<Node>::all(own.client.clone());
     let recorded = Recorded::new(&stack).await;
     let replicas = [0, 1]

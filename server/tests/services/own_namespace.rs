@@ -1,18 +1,59 @@
 //! Namespaces and pods of one test.
+use crate::stack::Stack;
 use k8s_openapi::api::core::v1::{Namespace, Pod};
 use kube::{
     Api, Client,
     api::{Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
+use std::process::Command;
 
-/// Deleted by its test's `done`.
+/// Deleted by its test's `done`, and when the test fails.
 pub struct OwnNamespace {
     pub name: String,
     pub client: Client,
+    _removal: Removal,
+}
+
+/// Objects that are deleted when their test fails: its second try and other tests would find them.
+pub struct Removal(Command);
+
+impl Removal {
+    /// Deletes objects with kubectl and an administrator's kubeconfig.
+    pub fn new(stack: &Stack, kubeconfig: &str, objects: &[&str]) -> Self {
+        let mut kubectl = Command::new(stack.var("KUBECTL"));
+        kubectl
+            .args(["--kubeconfig", stack.var(kubeconfig)])
+            .args(["delete", "--ignore-not-found"])
+            .args(objects);
+        Self(kubectl)
+    }
+
+    /// Deletes objects of acme's cluster, and does not wait for it.
+    pub fn at_acme(stack: &Stack, objects: &[&str]) -> Self {
+        let objects: Vec<_> = ["--wait=false"].iter().chain(objects).copied().collect();
+        Self::new(stack, "KUBE_ADMIN_KUBECONFIG", &objects)
+    }
+}
+
+impl Drop for Removal {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            // the panic is what is reported
+            let _ = self.0.status();
+        }
+    }
 }
 
 impl OwnNamespace {
+    pub fn new(name: String, client: Client, removal: Removal) -> Self {
+        Self {
+            name,
+            client,
+            _removal: removal,
+        }
+    }
+
     /// Makes a pod that no node takes: it exists at once and needs no image.
     pub async fn pod(&self, name: &str) -> Pod {
         let selector = json!({ "nodeSelector": { "portico.dev/none": "true" } });

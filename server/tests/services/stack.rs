@@ -1,5 +1,5 @@
 //! The running stack, and callers signed in to it.
-use crate::own_namespace::OwnNamespace;
+use crate::own_namespace::{OwnNamespace, Removal};
 use app::ports::Panel;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use gateway::config::AppConfig;
@@ -402,7 +402,8 @@ impl Stack {
             // where the stack's own bootstrap runs, it may have been faster
             let _ = bindings.create(&PostParams::default(), &binding).await;
         }
-        OwnNamespace { name: full, client }
+        let removal = Removal::at_acme(self, &["namespace", &full]);
+        OwnNamespace::new(full, client, removal)
     }
 }
 

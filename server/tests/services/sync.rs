@@ -1,7 +1,10 @@
 //! The synchronisation of Keystone's projects with a real cluster, by accounts with no more rights
 //! than the guide names.
 use crate::account;
-use crate::{own_namespace::OwnNamespace, stack::Stack};
+use crate::{
+    own_namespace::{OwnNamespace, Removal},
+    stack::Stack,
+};
 use k8s_openapi::api::{
     authorization::v1::SubjectAccessReview,
     core::v1::Namespace,
@@ -37,6 +40,7 @@ struct Own {
     role_name: String,
     kubeconfig: PathBuf,
     _directory: tempfile::TempDir,
+    _removal: Removal,
 }
 
 impl Own {
@@ -56,6 +60,19 @@ impl Own {
         let kubeconfig = directory.path().join("sync.kubeconfig");
         let account = account::kubeconfig(&stack, &namespace, "sync").await;
         std::fs::write(&kubeconfig, account).unwrap();
+        // the second try would synchronise what the first has left
+        let removal = Removal::new(
+            &stack,
+            "KUBE_ADMIN_KUBECONFIG",
+            &[
+                &format!("namespace/t-sync-{project}"),
+                &format!("namespace/{role_name}"),
+                &format!("clusterrole/{role_name}"),
+                &format!("clusterrole/{role_name}-account"),
+                &format!("clusterrolebinding/{role_name}-account"),
+                "--timeout=60s",
+            ],
+        );
         let own = Self {
             stack,
             namespace,
@@ -67,6 +84,7 @@ impl Own {
             role_name,
             kubeconfig,
             _directory: directory,
+            _removal: removal,
         };
         own.cluster_role(
             &own.role_name,

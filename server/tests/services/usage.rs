@@ -4,7 +4,10 @@
 //! No metrics-server runs here, as its image cannot be had without a network. Custom resources of its
 //! group, kinds and shape in a real API server are the stand-in: discovery, authorization and the
 //! responses are those of the API server, and only the figures are the test's own.
-use crate::{own_namespace::OwnNamespace, stack::Stack};
+use crate::{
+    own_namespace::{OwnNamespace, Removal},
+    stack::Stack,
+};
 use app::{
     error::UiErrorKind,
     ports::{Objects, Panel},
@@ -297,7 +300,12 @@ async fn namespace(stack: &Stack) -> OwnNamespace {
     let _ = Api::<RoleBinding>::namespaced(client.clone(), &name)
         .create(&PostParams::default(), &binding)
         .await;
-    OwnNamespace { name, client }
+    let removal = Removal::new(
+        stack,
+        "KUBE2_ADMIN_KUBECONFIG",
+        &["namespace", &name, "--wait=false"],
+    );
+    OwnNamespace::new(name, client, removal)
 }
 
 #[tokio::test]
@@ -305,6 +313,13 @@ async fn need_07_metrics_k8s_io_is_read_with_the_viewers_own_token() {
     let stack = Stack::open_with_prometheus(|prometheus| *prometheus = None);
     let own = namespace(&stack).await;
     let client = &own.client;
+    let definitions = DEFINITIONS.map(|(plural, ..)| format!("crd/{plural}.metrics.k8s.io"));
+    let [pods, nodes] = &definitions;
+    let _definitions = Removal::new(
+        &stack,
+        "KUBE2_ADMIN_KUBECONFIG",
+        &[pods, nodes, "--timeout=60s"],
+    );
     install(client).await;
     own.pod("web").await;
     let container = |name: &str, cpu: &str, memory: &str| json!({ "name": name, "usage": { "cpu": cpu, "memory": memory } });

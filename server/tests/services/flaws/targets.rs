@@ -1,6 +1,10 @@
 //! 22, 28: the object that is opened, and the command that is run.
 use super::{calls::object, site::Site};
-use crate::{own_namespace::OwnNamespace, stack::PUBLIC_URL, tab::connect_with};
+use crate::{
+    own_namespace::{OwnNamespace, Removal},
+    stack::PUBLIC_URL,
+    tab::connect_with,
+};
 use axum::http::HeaderMap;
 use futures::StreamExt as _;
 use k8s_openapi::api::core::v1::Pod;
@@ -30,11 +34,9 @@ async fn any_pod(client: &Client, namespace: &str) -> String {
 async fn flaw_22_no_name_leads_a_request_to_another_object_than_was_authorized() {
     let site = Site::open().await;
     let admin = site.stack.admin().await;
-    let kube_system = OwnNamespace {
-        name: "kube-system".to_owned(),
-        client: admin.clone(),
-    };
     let system = format!("flaw-{}", Uuid::new_v4().simple());
+    let removal = Removal::at_acme(&site.stack, &["pod", "-n", "kube-system", &system]);
+    let kube_system = OwnNamespace::new("kube-system".to_owned(), admin.clone(), removal);
     kube_system.pod(&system).await;
     let cluster = site.stack.acme().to_string();
     // ada may read both: what keeps her request where it says is the path, not her rights
