@@ -218,7 +218,7 @@ mod tests {
         assert!(!lender.is_untouched());
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_body_that_continues_is_not_overdue() {
         let flow = Arc::new(TransferProgress::new());
         let slow = futures::stream::unfold(0, |n| async move {

@@ -63,7 +63,7 @@ mod tests {
         request.body(Body::empty()).unwrap()
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn a_change_is_completed_after_its_client_has_left_and_a_read_is_not() {
         for (method, expected) in [(Method::POST, 1), (Method::GET, 0)] {
             let lifecycle = Lifecycle::new(Duration::from_secs(10));
