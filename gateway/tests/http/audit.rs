@@ -213,6 +213,7 @@ async fn a_stop_waits_for_the_change_of_a_client_that_has_left() {
     let running = tokio::spawn(async move { gateway.run(until).await });
     leave_during_change(&stack, &browser).await;
     stop.cancel();
+    // a stop that does not wait for the change would have ended by then
     tokio::time::sleep(Duration::from_millis(300)).await;
     assert!(!running.is_finished());
     stack.panel.go_on.notify_one();

@@ -266,6 +266,7 @@ async fn an_upload_may_take_longer_than_an_answer_but_must_not_stall() {
     let echo = Echo::start().await;
     let (stack, browser) = behind(&echo.url(), json!({ "response": "500ms" })).await;
     let (mut pieces, answer) = begin(&stack, &browser, "/anything", http::Version::HTTP_11).await;
+    // in real time, as bytes pass through sockets: a second in all, and half the limit for each piece
     for _ in 0..4 {
         pieces.send(piece(b"x")).await.expect("sent");
         tokio::time::sleep(Duration::from_millis(250)).await;

@@ -48,6 +48,7 @@ async fn case_22_an_interrupted_wait_leaves_the_operation_running() {
             written.push('\n');
             // it follows the creation from here on
             if line.contains("Accepted: done") {
+                // until it waits, which it does not print
                 sleep(Duration::from_millis(500)).await;
                 let pid = child.id().unwrap().to_string();
                 let sent = Command::new("kill").args(["-INT", &pid]).status().await;

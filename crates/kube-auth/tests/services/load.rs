@@ -107,6 +107,7 @@ async fn identities_asked_about_in_turn_are_never_mixed_up() {
                     assert_eq!(reply.body["status"]["user"]["uid"], *id);
                     let (other, _) = &users[(caller + number + 1) % 2];
                     assert!(!reply.text.contains(other), "{}", reply.text);
+                    // the cache has a clock of its own, and its entries end meanwhile
                     if number % 50 == 0 {
                         tokio::time::sleep(Duration::from_millis(40)).await;
                     }

@@ -219,6 +219,7 @@ async fn a_response_may_arrive_in_pieces() {
             "cd",
             "ef",
         ] {
+            // two pieces without a pause would arrive as one
             tokio::time::sleep(Duration::from_millis(20)).await;
             stream.write_all(piece.as_bytes()).await.expect("written");
         }
@@ -324,6 +325,7 @@ async fn a_connection_is_reused_after_a_request_with_a_body() {
             read(send(&backend, request(Method::POST, body)).await).await,
             "ok"
         );
+        // until the connection is back in the pool, which shows nowhere
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(counts.accepted(), 1);
