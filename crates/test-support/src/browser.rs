@@ -13,6 +13,8 @@ use portico_testkit::html_lines;
 use tokio::net::TcpStream;
 use url::Url;
 
+/// A browser without scripts. A clone is another tab, with the cookies of that moment.
+#[derive(Clone)]
 pub struct Browser {
     gateway: SocketAddr,
     /// Hosts at other addresses than the gateway's.

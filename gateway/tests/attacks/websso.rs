@@ -1,4 +1,5 @@
 //! 102 and 103: tokens that a browser brings from Keystone's single sign-on, or says that it does.
+use futures::future::join_all;
 use http::{Method, StatusCode};
 use portico_testkit::{KeystoneAdmin, TestEnv};
 use secrecy::ExposeSecret as _;
@@ -193,5 +194,42 @@ async fn attack_103_no_other_token_and_no_other_browser_begins_a_session() {
     let page = finish(&mut victim, &code).await;
     assert_eq!(page.status, StatusCode::SEE_OTHER, "{}", page.body);
     assert!(victim.cookie(MAIN_HOST, "portico").is_some());
+    admin.delete_user(&user.id).await.expect("deleted");
+}
+
+#[tokio::test]
+async fn attack_103_one_start_is_good_for_one_of_the_tokens_that_arrive_at_once() {
+    let (running, keystone) = offering().await;
+    let admin = KeystoneAdmin::sign_in(&running.env).await.expect("admin");
+    let user = admin.create_user("websso-race").await.expect("user");
+    let role = running.env.get("ROLE_ID_K8S_DEVELOPER").expect("role");
+    let granted = admin.grant(&user.id, &running.acme, role).await;
+    granted.expect("granted");
+    let mut browser = Browser::new(running.stack.address);
+    start(&mut browser).await;
+    let mut arrived = Vec::new();
+    for _ in 0..8 {
+        let token = admin.token_with_scope(&user, json!("unscoped")).await;
+        let token = token.expect("token");
+        let page = arrive(&running, &keystone, token.expose_secret()).await;
+        arrived.push((page.field("code"), token));
+    }
+    let finishing = arrived.iter().map(|(code, _)| {
+        let mut tab = browser.clone();
+        async move {
+            let page = finish(&mut tab, code).await;
+            (page.status, tab.cookie(MAIN_HOST, "portico").is_some())
+        }
+    });
+    let mut outcomes = join_all(finishing).await;
+    outcomes.sort();
+    let mut expected = vec![(StatusCode::FORBIDDEN, false); 7];
+    expected.insert(0, (StatusCode::SEE_OTHER, true));
+    assert_eq!(outcomes, expected);
+    let mut good = 0;
+    for (_, token) in &arrived {
+        good += usize::from(admin.token_is_good(token).await.expect("answer"));
+    }
+    assert!(good <= 1, "{good} tokens are still good");
     admin.delete_user(&user.id).await.expect("deleted");
 }

@@ -198,7 +198,12 @@ pub(crate) async fn finish(
     let Some(token) = post_login.receipt else {
         return Ok(see_other("/oauth2/sign_in?reason=ended"));
     };
-    let Some(started) = sign_in.started_here(&headers, now).await? else {
+    let started = match sign_in.started_here(&headers, now).await? {
+        // valid once only, also when two tokens arrive at once
+        Some(started) if flows.finish(started.id).await? => Some(started),
+        _ => None,
+    };
+    let Some(started) = started else {
         sign_in.sessions.revoke(&token).await;
         let form = Form::new(ReturnPath::home());
         let form = form.failed(
@@ -207,7 +212,6 @@ pub(crate) async fn finish(
         );
         return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
     };
-    flows.finish(started.id).await?;
     let (reauthentication, path) = match started.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
         Some(path) => (true, path),
         None => (false, started.return_path.as_str()),
