@@ -155,6 +155,7 @@ macro_rules! each_test {
             races: an_authorization_code_is_redeemed_once_by_fifty_at_once
             races: a_handover_code_is_redeemed_once_by_fifty_at_once
             races: an_approved_device_code_is_redeemed_once_by_fifty_at_once
+            races: a_device_request_is_decided_once_by_fifty_at_once
             races: a_one_time_passcode_counts_once_for_fifty_at_once
             races: passcodes_tried_at_once_are_all_counted
             races: a_flow_is_finished_once_by_fifty_at_once

@@ -124,6 +124,23 @@ pub async fn an_approved_device_code_is_redeemed_once_by_fifty_at_once(database:
     assert_eq!(redeemed.await, 1);
 }
 
+pub async fn a_device_request_is_decided_once_by_fifty_at_once(database: &Database) {
+    let store = &database.store;
+    let (_, session) = signed_in(store, "ada").await;
+    let devices = store.device_codes();
+    let started = devices.start(&NewDeviceCode::default(), at(0)).await;
+    let started = started.unwrap();
+    let decided = successes(store, |store| {
+        let (code, approver) = (started.user_code.clone(), session.id);
+        async move {
+            let devices = store.device_codes();
+            let typed = code.expose_secret();
+            devices.decide(typed, Some(approver), at(1)).await.unwrap()
+        }
+    });
+    assert_eq!(decided.await, 1);
+}
+
 pub async fn a_one_time_passcode_counts_once_for_fifty_at_once(database: &Database) {
     let marked = successes(&database.store, |store| async move {
         let marks = store.totp_marks();
