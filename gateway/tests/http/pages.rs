@@ -1,6 +1,7 @@
 //! The gateway's own pages and small endpoints.
 use http::{Method, StatusCode};
 use portico_testkit::{html_lines, snapshot_settings};
+use serde_json::json;
 
 use crate::support::{
     browser::Browser,
@@ -217,6 +218,28 @@ async fn forward_auth_allows_refuses_or_fails() {
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
     assert!(page.body.contains("Your session has not ended"));
     assert!(fresh.cookie(MAIN_HOST, "portico").is_some());
+}
+
+#[tokio::test]
+async fn userinfo_returns_the_user_of_the_session() {
+    let stack = Stack::start(Wanted::default()).await;
+    let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
+    let url = format!("{MAIN}/oauth2/userinfo");
+    let answer = browser.call(Method::GET, &url, "").await;
+    assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+    let cache_control = answer.headers["cache-control"].to_str().unwrap();
+    assert!(cache_control.contains("no-store"), "{cache_control}");
+    let user = answer.json();
+    assert_eq!((&user["sub"], &user["name"]), (&json!("u1"), &json!("ada")));
+    assert_eq!(user["projects"][0]["id"], "p1", "{user}");
+    assert_eq!(user["keystone"], "ok");
+    assert!(user["session_expires_at"].is_i64(), "{user}");
+    let cookie = browser.cookie(MAIN_HOST, "portico").unwrap();
+    assert!(!answer.body.contains(cookie));
+    let mut stranger = Browser::new(stack.address);
+    let answer = stranger.call(Method::GET, &url, "").await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{}", answer.body);
+    assert!(!answer.body.contains("ada"));
 }
 
 #[tokio::test]
