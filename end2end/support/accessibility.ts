@@ -23,6 +23,7 @@ class AxeOfPage extends AxeBuilder {
   }
 
   override async analyze() {
+    await settleColors(this.#tab);
     if (await this.#tab.evaluate(() => !("axe" in window))) await this.#tab.evaluate(source);
     return super.analyze();
   }
@@ -30,11 +31,16 @@ class AxeOfPage extends AxeBuilder {
 
 export const axe = (page: Page): AxeBuilder => new AxeOfPage(page);
 
-/** Changes the colour scheme, and waits until no colour is on its way to another: rules of contrast would measure what is between. */
-export async function setColorScheme(page: Page, colorScheme: "light" | "dark") {
-  await page.emulateMedia({ colorScheme });
+/** Waits until no colour is on its way to another: rules of contrast would measure what is between. */
+async function settleColors(page: Page) {
   await page.evaluate(async () => {
     const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
     await Promise.all(transitions.map(({ finished }) => finished.catch(() => undefined)));
   });
+}
+
+/** Changes the colour scheme, and waits until its colours are shown. */
+export async function setColorScheme(page: Page, colorScheme: "light" | "dark") {
+  await page.emulateMedia({ colorScheme });
+  await settleColors(page);
 }
