@@ -5,7 +5,10 @@ use hmac::{Hmac, Mac as _};
 use portico_testkit::TestEnv;
 use sha1::Sha1;
 
-use crate::stack::{Stack, Wanted};
+use crate::{
+    database::Database,
+    stack::{Stack, Wanted},
+};
 
 pub struct Running {
     pub env: TestEnv,
@@ -25,6 +28,15 @@ pub async fn running_with(gateway: serde_json::Value) -> Running {
 
 /// Does the same with an app that accepts these bearer tokens.
 pub async fn running_for(gateway: serde_json::Value, bearer: &[&str]) -> Running {
+    running_at(Database::FromEnvironment, gateway, bearer).await
+}
+
+/// Does the same with the given store.
+pub async fn running_at(
+    database: Database<'_>,
+    gateway: serde_json::Value,
+    bearer: &[&str],
+) -> Running {
     let env = TestEnv::load().expect("the stack's env file");
     let acme = env.get("PROJECT_ID_ACME").expect("acme").to_owned();
     let wanted = Wanted {
@@ -32,6 +44,7 @@ pub async fn running_for(gateway: serde_json::Value, bearer: &[&str]) -> Running
         project: &acme,
         gateway,
         bearer,
+        database,
         ..Wanted::default()
     };
     let stack = Stack::start(wanted).await;
