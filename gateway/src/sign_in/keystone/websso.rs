@@ -200,17 +200,16 @@ pub(crate) async fn finish(
     };
     let started = match sign_in.started_here(&headers, now).await? {
         // valid once only, also when two tokens arrive at once
-        Some(started) if flows.finish(started.id).await? => Some(started),
-        _ => None,
-    };
-    let Some(started) = started else {
-        sign_in.sessions.revoke(&token).await;
-        let form = Form::new(ReturnPath::home());
-        let form = form.failed(
-            "This sign-in was not started in this browser, or too long ago. Start it again.",
-            StatusCode::FORBIDDEN,
-        );
-        return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
+        Some(started) if flows.finish(started.id).await? => started,
+        _ => {
+            sign_in.sessions.revoke(&token).await;
+            let form = Form::new(ReturnPath::home());
+            let form = form.failed(
+                "This sign-in was not started in this browser, or too long ago. Start it again.",
+                StatusCode::FORBIDDEN,
+            );
+            return Ok(sign_in.sign_in_page(&headers, &browser, form).await?);
+        }
     };
     let (reauthentication, path) = match started.return_path.strip_prefix(REAUTHENTICATION_PREFIX) {
         Some(path) => (true, path),
