@@ -89,6 +89,7 @@ class ControlPlane:
         program = os.path.join(self.programs, name)
         if not os.path.exists(program):
             raise CloudError(503, "Kubernetes is not built: run scripts/kubernetes/build.sh")
+        # its start makes much garbage, and a cluster of a test lives for a minute or two
         processes.launch(self._process(name), [program, *arguments], {"GOGC": "200"})
 
     def start_etcd(self):
