@@ -1,5 +1,5 @@
-//! A conductor that does not run. All clusters of the stack have the same one, so nothing else runs
-//! meanwhile (`.config/nextest.toml`).
+//! A conductor that does not run. All clusters of the stack have the same one, so no other test of Magnum
+//! runs meanwhile (`.config/nextest.toml`).
 use crate::service_proxy::{Rules, ServiceProxy};
 use crate::tenant::{Tenant, cluster, create, json};
 use portico_openstack::magnum::ConductorState;

@@ -7,6 +7,8 @@ use portico_openstack::keystone::{Client, Error, ServiceAccount, ServiceAccountE
 use portico_testkit::{CountingProxy, KeystoneAdmin, TestEnv, TestUser};
 use secrecy::{ExposeSecret as _, SecretString};
 
+mod crowds;
+
 /// A user with one role in the whole cloud, and the account that signs in as this user.
 struct Own {
     admin: KeystoneAdmin,
@@ -73,32 +75,6 @@ async fn many(account: &ServiceAccount, times: usize) -> Vec<Result<bool, Servic
         Ok(found.is_some_and(|found| found.name == "acme"))
     });
     futures::future::join_all(calls).await
-}
-
-#[tokio::test]
-async fn a_hundred_who_wait_sign_in_once() {
-    let own = Own::with_role("reader").await;
-    let answers = many(&own.account, 100).await;
-    assert!(
-        answers.iter().all(|answer| *answer == Ok(true)),
-        "{answers:?}"
-    );
-    assert_eq!(own.sign_ins(), 1);
-    own.done().await;
-}
-
-#[tokio::test]
-async fn a_revoked_token_costs_one_sign_in_and_no_caller_notices() {
-    let own = Own::with_role("reader").await;
-    let token = own.account.call(async |_, token| Ok(token)).await.unwrap();
-    own.admin.revoke_token(&token).await.unwrap();
-    let answers = many(&own.account, 100).await;
-    assert!(
-        answers.iter().all(|answer| *answer == Ok(true)),
-        "{answers:?}"
-    );
-    assert_eq!(own.sign_ins(), 2);
-    own.done().await;
 }
 
 #[tokio::test]
