@@ -40,19 +40,18 @@ start_services() {
   step_begin "Workloads and roles in globex-dev" "about 3 s" "$seed/apply.sh" globex-dev
   if [ "$record_keystone" = yes ]; then step_begin "Recorder before Keystone" "about 1 s" "$services/recorder.sh" start; fi
   steps_finish
+  # beside Portico: neither needs the other to start
   step_begin "Prometheus" "about 1 s" "$services/prometheus.sh" start
   step_begin "Log page" "about 1 s" "$services/logs.sh" start
-  steps_finish
 }
 
-start_portico() {
+begin_portico() {
   local cluster
-  step "Portico" "about 2 s" "$services/portico.sh" start
-  if [ "$with_plain_instance" = yes ]; then step "Portico on plain HTTP" "about 2 s" "$services/portico.sh" start plain; fi
+  step_begin "Portico" "about 2 s" "$services/portico.sh" start
+  if [ "$with_plain_instance" = yes ]; then step_begin "Portico on plain HTTP" "about 2 s" "$services/portico.sh" start plain; fi
   for cluster in "${clusters[@]}"; do
     step_begin "Role bindings in $cluster" "about 1 s" "$services/bootstrap.sh" start "$cluster"
   done
-  steps_finish
 }
 
 up() {
@@ -60,29 +59,47 @@ up() {
   save_ports
   env_set STATE "$state"
   start_services
-  if [ "${1:-}" != --without-portico ]; then start_portico; fi
+  if [ "${1:-}" != --without-portico ]; then begin_portico; fi
+  steps_finish
+}
+
+stopping=()
+
+# stop SERVICE [ARGUMENT]: in the background; each may wait for its own requests and connections
+stop() {
+  "$services/$1.sh" stop "${@:2}" &
+  stopping+=($!)
+}
+
+until_stopped() {
+  local pid failed=0
+  for pid in "${stopping[@]}"; do wait "$pid" || failed=1; done
+  stopping=()
+  return $failed
 }
 
 down() {
   local cluster
   one_at_a_time
-  for cluster in "${clusters[@]}"; do "$services/bootstrap.sh" stop "$cluster"; done
-  if [ "$with_plain_instance" = yes ]; then "$services/portico.sh" stop plain; fi
-  "$services/portico.sh" stop
+  # what uses the others
+  for cluster in "${clusters[@]}"; do stop bootstrap "$cluster"; done
+  if [ "$with_plain_instance" = yes ]; then stop portico plain; fi
+  stop portico
   # whether or not this start would have it: an earlier one may have
-  "$services/heat.sh" stop
-  "$services/magnum.sh" stop
-  "$services/logs.sh" stop
-  "$services/prometheus.sh" stop
-  for cluster in "${clusters[@]}"; do "$services/kubernetes.sh" stop "$cluster" & done
-  wait
-  if [ "$with_postgres" = yes ]; then "$services/postgres.sh" stop; fi
-  if [ "$with_redis" = yes ]; then "$services/redis.sh" stop; fi
-  if [ "$with_oidc" = yes ]; then "$services/oidc.sh" stop; fi
-  "$services/registry.sh" stop
-  "$services/alertmanager.sh" stop
-  if [ "$record_keystone" = yes ]; then "$services/recorder.sh" stop; fi
-  "$services/keystone.sh" stop
+  stop heat
+  stop magnum
+  stop logs
+  stop prometheus
+  until_stopped
+  for cluster in "${clusters[@]}"; do stop kubernetes "$cluster"; done
+  if [ "$with_postgres" = yes ]; then stop postgres; fi
+  if [ "$with_redis" = yes ]; then stop redis; fi
+  if [ "$with_oidc" = yes ]; then stop oidc; fi
+  stop registry
+  stop alertmanager
+  if [ "$record_keystone" = yes ]; then stop recorder; fi
+  stop keystone
+  until_stopped
 }
 
 status() {

@@ -79,14 +79,20 @@ prepare_browsers() {
   stage "Portico with the browser half" bash -euc restart_portico
 }
 
-# it reads the names of the browser half's files when it starts
-restart_portico() {
-  scripts/services/portico.sh stop
-  scripts/services/portico.sh stop plain
-  scripts/services/portico.sh start
-  scripts/services/portico.sh start plain
+restart_instance() {
+  scripts/services/portico.sh stop "$1"
+  scripts/services/portico.sh start "$1"
 }
-export -f restart_portico
+
+# it reads the names of the browser half's files when it starts; each instance waits for its own connections
+restart_portico() {
+  local plain
+  restart_instance plain &
+  plain=$!
+  restart_instance main
+  wait "$plain"
+}
+export -f restart_instance restart_portico
 
 # a stack from an earlier run has an older program
 stop_portico() {

@@ -44,9 +44,14 @@ write_installation() {
 # installation's store: kube-auth refuses a list that is older than its copy.
 write_cluster_list_keys() {
   local directory=$installation/cluster-list
-  [ ! -s "$directory/list.token" ] || return 0
   mkdir -p "$directory"
-  openssl genpkey -algorithm ed25519 -out "$directory/list.pem"
-  openssl pkey -in "$directory/list.pem" -pubout -out "$directory/list.pub"
-  openssl rand -hex 32 > "$directory/list.token"
+  (
+    # the plain instance may start at the same moment
+    exec 8> "$directory/.lock"
+    flock 8
+    [ ! -s "$directory/list.token" ] || exit 0
+    openssl genpkey -algorithm ed25519 -out "$directory/list.pem"
+    openssl pkey -in "$directory/list.pem" -pubout -out "$directory/list.pub"
+    openssl rand -hex 32 > "$directory/list.token"
+  )
 }
