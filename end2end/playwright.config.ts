@@ -21,8 +21,12 @@ const trusted = gatewayKey();
 /** Files that take minutes, one test after the other. Begun late, each would keep one worker busy while the others are idle. */
 const long =
   /\/(endings|list-features|managed-clusters-(deletion|drain|node-groups|nodes)|navigation|objects|story-cluster-(day-two|lifecycle)|workloads)\.spec\.ts$/;
-/** What these stop or add concerns everything. */
-const alone = /\/((clusters-)?faults|loading|drain)\.spec\.ts$/;
+/** They stop Magnum, which only tests of clusters use. */
+const magnum = /\/clusters-faults\.spec\.ts$/;
+/** They freeze API servers of the stack's own clusters or add a node to one, which tests of Magnum's clusters do not use. */
+const kubernetes = /\/(drain|loading)\.spec\.ts$/;
+/** What these stop concerns everything, or they count what fifty viewers get within a time. */
+const alone = /\/(clusters-alone|faults)\.spec\.ts$/;
 /** The last: it searches what all others have left. */
 const leak = /\/leak\.spec\.ts$/;
 
@@ -67,11 +71,13 @@ export default defineConfig({
       ],
     },
   },
-  // in this order; the last two wait for the others
+  // in this order; "magnum" and "kubernetes" run beside each other, one test of each at once
   projects: [
     { name: "long", testMatch: long },
-    { name: "main", testIgnore: [long, alone, leak] },
-    { name: "faults", testMatch: alone, dependencies: ["long", "main"], workers: 1 },
+    { name: "main", testIgnore: [long, magnum, kubernetes, alone, leak] },
+    { name: "magnum", testMatch: magnum, dependencies: ["long", "main"], workers: 1 },
+    { name: "kubernetes", testMatch: kubernetes, dependencies: ["long", "main"], workers: 1 },
+    { name: "faults", testMatch: alone, dependencies: ["magnum", "kubernetes"], workers: 1 },
     { name: "leak", testMatch: leak, dependencies: ["faults"] },
   ],
 });

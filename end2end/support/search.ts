@@ -10,14 +10,14 @@ export interface Finding {
   file: string;
 }
 
-/** Where spellings of `secrets` occur below `roots`. Files in `sources` are where they may lie. */
+/** Where spellings of `secrets` occur below `roots`, which are searched at once. Files in `sources` are where they may lie. */
 export async function search(secrets: Secret[], roots: string[], sources: string[] = []): Promise<Finding[]> {
   const owners = new Map<string, Secret>();
   for (const secret of secrets) for (const spelling of spellings(secret.value)) owners.set(spelling, secret);
   const patterns = path.join(runDirectory, "patterns");
   writeFileSync(patterns, [...owners.keys()].join("\n"), { mode: 0o600 });
   try {
-    const hits = await grep(["--file", patterns, ...roots]);
+    const hits = (await Promise.all(roots.map((root) => grep(["--file", patterns, root])))).flat();
     const found = new Map<string, Finding>();
     for (const [file, text] of hits) {
       const secret = owners.get(text);
