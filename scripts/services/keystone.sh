@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# keystone.sh start|stop|status: OpenStack Keystone (PyPI) on SQLite with fernet tokens, seeded by keystone_seed.py.
+# keystone.sh start|stop|resume|status: OpenStack Keystone (PyPI) on SQLite with fernet tokens, seeded by keystone_seed.py.
+# For tests of outages, `resume` starts it as an earlier start has configured and seeded it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
 . "$root/scripts/lib/secret.sh"
@@ -116,27 +117,25 @@ manage() {
     die "keystone-manage $1 failed; see $state/log/keystone-manage.log"
 }
 
+# What fernet_setup, receipt_setup and credential_setup make: a staged key and a primary one in each repository. Each of these
+# commands takes a processor a second and more to load Keystone.
+make_keys() {
+  local key
+  for key in "$dir"/{fernet,receipt,credential}/{0,1}; do
+    [ -s "$key" ] || head -c 32 /dev/urandom | base64 | tr -d '\n' | tr '+/' '-_' > "$key"
+  done
+}
+
 bootstrap() {
-  local user group schema
   [ ! -e "$dir/bootstrapped" ] || return 0
-  user=$(id -un) group=$(id -gn)
-  manage db_sync &
-  schema=$!
-  manage fernet_setup --keystone-user "$user" --keystone-group "$group"
-  manage receipt_setup --keystone-user "$user" --keystone-group "$group"
-  manage credential_setup --keystone-user "$user" --keystone-group "$group"
-  wait "$schema"
+  make_keys
+  manage db_sync
   OS_BOOTSTRAP_PASSWORD=$(cat "$dir/admin-password") manage bootstrap --bootstrap-region-id RegionOne \
     --bootstrap-public-url "$url" --bootstrap-internal-url "$url" --bootstrap-admin-url "$url"
   touch "$dir/bootstrapped"
 }
 
-start() {
-  [ -x "$venv/bin/gunicorn" ] || die "Keystone is not installed: run scripts/services/keystone-install.sh first"
-  configure
-  keep_secret "$dir/admin-password"
-  keep_secret "$state/demo-password"
-  bootstrap
+resume() {
   # threads that read requests, one of which is answered at a time: with a single thread, a connection that a client has
   # opened and not used yet would keep all other clients waiting
   if ! running keystone; then
@@ -148,6 +147,15 @@ start() {
     )
   fi
   wait_until 60 keystone answers "$url"
+}
+
+start() {
+  [ -x "$venv/bin/gunicorn" ] || die "Keystone is not installed: run scripts/services/keystone-install.sh first"
+  configure
+  keep_secret "$dir/admin-password"
+  keep_secret "$state/demo-password"
+  bootstrap
+  resume
   OIDC_ISSUER=$([ "$with_federation" != yes ] || echo "http://127.0.0.1:${port[oidc_corp]}") \
     python3 "$seed" "$url" "$dir/admin-password" "$state/demo-password" "$dir/seed.json"
   publish
@@ -163,8 +171,8 @@ publish() {
 }
 
 case ${1:-} in
-  start) start ;;
+  start | resume) "$1" ;;
   stop) terminate keystone 10 ;;
   status) status_line keystone "$url" ;;
-  *) die "usage: keystone.sh start|stop|status" ;;
+  *) die "usage: keystone.sh start|stop|resume|status" ;;
 esac

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# magnum.sh start|stop|status|check, or conductor stop|start: OpenStack Magnum (PyPI; API and conductor in one process, SQLite) beside this stack's
+# magnum.sh start|stop|resume|status|check, or conductor stop|start: OpenStack Magnum (PyPI; API and conductor in one process, SQLite) beside this stack's
 # Keystone, with drivers of its own and a stand-in for Nova, Neutron, Cinder, Octavia and Glance; seeded templates and clusters.
 # `check` waits until the seeded clusters are in their states and lists all of them. For tests of failures, `conductor stop` and
-# `conductor start` do as they say, while the API continues to answer.
+# `conductor start` do as they say, while the API continues to answer, and `resume` starts both processes as an earlier start has
+# configured and seeded them.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
 . "$root/scripts/lib/secret.sh"
@@ -84,6 +85,11 @@ start_magnum() {
   wait_until 60 magnum answers "$url/"
 }
 
+resume() {
+  start_cloud
+  start_magnum
+}
+
 start() {
   [ -x "$venv/bin/python" ] || die "Magnum is not installed: run scripts/services/magnum-install.sh first"
   # another stack's Keystone may listen on the port of a profile
@@ -94,8 +100,7 @@ start() {
   configure
   python3 "$here/seed_keystone.py" "${seed_options[@]}" "$keystone_url" "$state/keystone/admin-password" "$dir/password" \
     "${port[magnum]}" "${port[cloud]}" "$dir/keystone-seed.json"
-  start_cloud
-  start_magnum
+  resume
   python3 "$here/seed_clusters.py" "${seed_options[@]}" "$keystone_url" "$state/keystone/admin-password" \
     "$state/demo-password" "$url" "$dir/clusters-seed.json"
   env_set MAGNUM_URL "$url" MAGNUM_PID_FILE "$state/run/magnum.pid" CLOUD_STAND_IN_URL "$cloud_url" CLOUD_STAND_IN_KEY_FILE "$dir/cloud-key"
@@ -142,7 +147,7 @@ conductor() {
 }
 
 case ${1:-} in
-  start | stop | status | check) "$1" ;;
+  start | stop | resume | status | check) "$1" ;;
   conductor) conductor "${2:-}" ;;
-  *) die "usage: magnum.sh start|stop|status|check, or conductor stop|start" ;;
+  *) die "usage: magnum.sh start|stop|resume|status|check, or conductor stop|start" ;;
 esac
