@@ -27,6 +27,12 @@ const VARIABLE: &[(&str, &str)] = &[
         r#""portico_request": ?"[^"]+""#,
         r#""portico_request":"[request]""#,
     ),
+    // namespaces of `portico cluster validate`, and how long an API server took to answer
+    (
+        r"\bportico-validate-[0-9a-f]{8}\b",
+        "portico-validate-[random]",
+    ),
+    (r"\([0-9]+ ms\)", "([duration])"),
     // temporary directories
     (r#"/[^\s:,'"`]*\.tmp[A-Za-z0-9]{6}\b"#, "[directory]"),
     // icons, of which only the presence matters to a reader
@@ -68,6 +74,7 @@ mod tests {
 <link href="/oauth2/static/portico.css?v=0123456789ab">
 http://127.0.0.1:41234/v3, http://127.0.0.1:9/v3
 /tmp/.tmpAb12Cd/portico.toml: line 3
+portico-validate-0123abcd answers (12 ms)
 <svg viewBox="0 0 24 24"><path d="m9 12 2 2 4-4"/></svg>
 900e3758-8071-430e-a8cf-5c48f428dc0e  2026-11-21T11:13:55Z
 "#;
@@ -82,6 +89,7 @@ http://127.0.0.1:41234/v3, http://127.0.0.1:9/v3
             <link href="/oauth2/static/portico.css?v=[hash]">
             http://127.0.0.1:[port]/v3, http://127.0.0.1:9/v3
             [directory]/portico.toml: line 3
+            portico-validate-[random] answers ([duration])
             <svg/>
             900e3758-8071-430e-a8cf-5c48f428dc0e  2026-11-21T11:13:55Z
             "#);
