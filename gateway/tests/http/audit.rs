@@ -5,6 +5,7 @@ use http::{Method, StatusCode};
 use jiff::Timestamp;
 use portico_assertion::audit_report::{self, AuditReport, Candidate, ReportedOutcome};
 use portico_store::{NewAuditEvent, Outcome};
+use portico_testkit::snapshot_settings;
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 use tokio_util::sync::CancellationToken;
@@ -268,19 +269,10 @@ async fn finding_o5_users_read_their_own_entries_only() {
     append(&stack, "u2", "p1", "panel.delete", others).await;
     for query in ["", "?user=u2", "?user_id=u2", "?user=name-of-u2"] {
         let page = browser.open(&format!("{PAGE}{query}")).await;
-        assert_eq!(page.status, StatusCode::OK);
         assert_eq!(page.headers["cache-control"], "no-store");
-        for expected in [
-            "Your activity",
-            "panel.scale",
-            "Scaled",
-            "object-of-u1",
-            "acme-prod",
-            "192.0.2.99",
-            "<time datetime=\"",
-        ] {
-            assert!(page.body.contains(expected), "{expected}: {}", page.body);
-        }
+        // a character that changes the direction of text is not shown by every reader of a snapshot
+        let text = page.snapshot().replace('\u{202e}', "[U+202E]");
+        snapshot_settings().bind(|| insta::assert_snapshot!("own_activity", text));
         for hidden in ["panel.delete", "object-of-u2", "198.51.100.7"] {
             assert!(!page.body.contains(hidden), "{query}: {hidden}");
         }
@@ -320,16 +312,9 @@ async fn finding_o5_administrators_of_a_project_read_its_entries() {
 
     let (mut admin, _) = stack.signed_in(&["project_admin"]).await;
     let page = admin.open(&of_p1).await;
-    assert_eq!(page.status, StatusCode::OK);
-    for expected in [
-        "Activity in project acme",
-        "panel.scale",
-        "panel.delete",
-        "name-of-u2",
-        "Project acme",
-    ] {
-        assert!(page.body.contains(expected), "{expected}: {}", page.body);
-    }
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("activity_in_a_project", page.snapshot());
+    });
     // another project's entries, and where others come from, are not the administrator's
     for hidden in ["panel.restart", "198.51.100.7"] {
         assert!(!page.body.contains(hidden), "{hidden}");
@@ -350,7 +335,7 @@ async fn audit_page_leads_to_older_entries_and_filters() {
     let stack = Stack::start(Wanted::default()).await;
     let (mut browser, _) = stack.signed_in(&["k8s_admin"]).await;
     let page = browser.open(PAGE).await;
-    assert!(page.body.contains("Nothing has been recorded yet."));
+    snapshot_settings().bind(|| insta::assert_snapshot!("no_activity", page.snapshot()));
     for number in 0..60 {
         let action = format!("panel.action-{number:02}");
         append(&stack, "u1", "p1", &action, json!({})).await;
@@ -367,10 +352,9 @@ async fn audit_page_leads_to_older_entries_and_filters() {
     let page = browser
         .open(&format!("{PAGE}?action=panel.action-07"))
         .await;
-    assert!(page.body.contains("1 entry, newest first"), "{}", page.body);
+    snapshot_settings().bind(|| insta::assert_snapshot!("activity_of_one_kind", page.snapshot()));
     let page = browser.open(&format!("{PAGE}?outcome=denied")).await;
-    assert!(page.body.contains("No entry fits these filters."));
-    assert!(page.body.contains("Clear filters"));
+    snapshot_settings().bind(|| insta::assert_snapshot!("no_fitting_entry", page.snapshot()));
     for wrong in ["since=soon", "outcome=x", "before=-x", "action=a&action=b"] {
         let page = browser.open(&format!("{PAGE}?{wrong}")).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST, "{wrong}");

@@ -219,14 +219,7 @@ mod tests {
             entry.merge(&mut document, path).unwrap();
         }
         let text = document.render(path).unwrap();
-        for kept in [
-            "token: t",
-            "colors: true",
-            "x-of-a-tool: 1",
-            "server: https://a",
-        ] {
-            assert!(text.contains(kept), "{kept} in {text}");
-        }
+        insta::assert_snapshot!("beside_other_contexts", text);
         assert_eq!(document.contexts().len(), 2);
         assert_eq!(document.current_context(), Some("prod"));
     }
@@ -268,19 +261,19 @@ mod tests {
 
     #[test]
     fn v1_states_whether_it_is_interactive() {
-        let new = user(gateway(), true);
-        assert!(new.contains("client.authentication.k8s.io/v1\n"));
-        assert!(new.contains("interactiveMode: Never"));
-        assert!(user(cloud("envvars"), true).contains("interactiveMode: Never"));
-        assert!(user(cloud("acme"), true).contains("interactiveMode: IfAvailable"));
-        let old = user(gateway(), false);
-        assert!(old.contains("v1beta1") && !old.contains("interactiveMode"));
+        for (name, plugin) in [
+            ("gateway_with_v1", gateway()),
+            ("variables_with_v1", cloud("envvars")),
+            ("cloud_with_v1", cloud("acme")),
+        ] {
+            insta::assert_snapshot!(name, user(plugin, true));
+        }
+        insta::assert_snapshot!("gateway_with_v1beta1", user(gateway(), false));
     }
 
     #[test]
     fn in_direct_mode_kubectl_names_the_server_of_the_token() {
-        let direct = user(cloud("acme"), false);
-        assert!(direct.contains("provideClusterInfo: true") && direct.contains("--cloud"));
+        insta::assert_snapshot!("cloud_with_v1beta1", user(cloud("acme"), false));
         assert!(!user(gateway(), false).contains("provideClusterInfo"));
         assert_ne!(gateway().name_of("prod"), cloud("acme").name_of("prod"));
         assert_ne!(cloud("a").name_of("prod"), cloud("b").name_of("prod"));

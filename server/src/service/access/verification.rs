@@ -155,17 +155,14 @@ mod tests {
     fn finding_p17_what_could_not_be_verified_is_not_called_unknown() {
         let text = |answer| reason(SubjectKind::User, &answer);
         let forbidden = text(Err(Error::Forbidden));
-        assert!(
-            forbidden.contains("does not let you look up this user"),
-            "{forbidden}"
-        );
         let outage = text(Err(Error::Unavailable(Unavailable::Timeout)));
-        assert!(outage.contains("did not respond"), "{outage}");
         // only Keystone's own 404 is passed on as such
         for unsure in [&forbidden, &outage] {
             assert!(!unsure.contains("has no user"), "{unsure}");
         }
-        assert!(text(Ok(None)).contains("Keystone has no user with this ID"));
+        let unknown = text(Ok(None));
+        let texts = format!("{forbidden}\n{outage}\n{unknown}");
+        insta::assert_snapshot!("users_that_were_not_found", texts);
     }
 
     #[test]
@@ -178,10 +175,9 @@ mod tests {
         let one = [user("u1", "default")];
         assert_eq!(the_one("ada", &one).unwrap(), "u1");
         let text = |found: &[ListedUser]| the_one("ada", found).unwrap_err().message;
-        assert!(text(&[]).contains("no user with the name ada"));
         let several = text(&[user("u1", "default"), user("u2", "d2")]);
-        assert!(several.contains("2 users"), "{several}");
-        assert!(several.contains("u2 in domain d2"), "{several}");
+        let texts = format!("{}\n{several}", text(&[]));
+        insta::assert_snapshot!("names_of_no_user_and_of_two", texts);
     }
 
     #[tokio::test]

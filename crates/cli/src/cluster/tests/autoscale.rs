@@ -17,16 +17,7 @@ async fn the_autoscaler_is_shown_with_the_bounds_of_the_workers() {
     let (machine, cloud) = (Machine::new(), cloud("true").await);
     let words = ["autoscale", "shop", "status"];
     let ran = machine.run(&cloud, &words, None).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    for text in [
-        "on (label auto_scaling_enabled=true)",
-        "max_node_count=9",
-        "does not change the labels",
-        "default-worker",
-    ] {
-        assert!(ran.out.contains(text), "{text}: {}", ran.out);
-    }
-    assert!(!ran.out.contains("default-master"), "{}", ran.out);
+    assert_ran!("status", ran);
     let words = ["autoscale", "shop", "status", "-o", "json"];
     let ran = machine.run(&cloud, &words, None).await;
     let bounds = json!([{"name": "default-worker", "node_count": 2, "min_node_count": 1,

@@ -117,8 +117,7 @@ async fn a_node_has_its_group_its_server_and_what_kubernetes_reports() {
     assert_eq!(in_kubernetes.version, "v1.31.0");
     assert_eq!(first.removal_refusal, None);
     assert_eq!(shown.nodes[1].kubernetes, None);
-    assert_eq!(shown.gaps.len(), 1, "{:?}", shown.gaps);
-    assert!(shown.gaps[0].contains("stranger"), "{:?}", shown.gaps);
+    insta::assert_snapshot!("node_without_a_server", shown.gaps.join("\n"));
 }
 
 #[tokio::test]
@@ -128,8 +127,7 @@ async fn a_cloud_without_nova_has_a_gap_and_not_an_error() {
     let in_kubernetes = of_list(Ok(json!({"metadata": {}, "items": items})));
     let shown = shown(&magnum, "member", in_kubernetes).await;
     assert!(shown.nodes.is_empty());
-    assert_eq!(shown.gaps.len(), 1, "{:?}", shown.gaps);
-    assert!(shown.gaps[0].contains("servers were not checked"));
+    insta::assert_snapshot!("cloud_without_nova", shown.gaps.join("\n"));
 }
 
 #[tokio::test]
@@ -148,11 +146,10 @@ async fn a_reader_sees_the_nodes_and_removes_none() {
     let shown = shown(&magnum, "reader", InKubernetes::default()).await;
     assert_eq!(shown.nodes.len(), 2);
     for node in shown.nodes {
-        let refusal = node.removal_refusal.unwrap();
-        assert!(refusal.contains("cluster:resize"), "{refusal}");
+        insta::assert_snapshot!("refusal_for_a_reader", node.removal_refusal.unwrap());
     }
     let refused = reason(removed(&magnum, "reader", ONE, NAME).await);
-    assert!(refused.contains("cluster:resize"), "{refused}");
+    insta::assert_snapshot!("removal_by_a_reader", refused);
     assert_eq!(magnum.calls(), [""; 0]);
 }
 
@@ -164,10 +161,9 @@ async fn the_chosen_server_is_removed_from_its_group_after_its_name() {
     let source = PodSource::Given(&Placement::NotNeeded);
     let review = reviewed(&found, &viewer, &[ONE], source).await;
     assert!(review.can_be_sent(), "{review:?}");
-    assert!(review.steps[0].effect.contains("(2 to 1)"), "{review:?}");
-    assert!(review.notes.iter().any(|note| note.contains("drain")));
+    insta::assert_json_snapshot!("review_of_one_node", review);
     let refused = reason(removed(&magnum, "member", ONE, "another").await);
-    assert!(refused.contains(NAME), "{refused}");
+    insta::assert_snapshot!("removal_with_another_name", refused);
     assert_eq!(magnum.calls(), [""; 0]);
     let outcome = removed(&magnum, "member", ONE, NAME).await;
     assert_eq!(outcome, ChangeOutcome::Accepted);
@@ -190,14 +186,14 @@ async fn several_chosen_servers_leave_with_one_request_after_the_name_and_their_
     let pods = Placement::NotNeeded;
     let review = reviewed(&found, &ada, &[ONE, TWO], PodSource::Given(&pods)).await;
     assert!(review.can_be_sent(), "{review:?}");
-    assert!(review.steps[0].effect.contains("(3 to 1)"), "{review:?}");
+    insta::assert_json_snapshot!("review_of_two_nodes", review);
     let both = |typed: &str| NodeRemoval {
         others: vec![TWO.to_owned()],
         ..removal(ONE, typed)
     };
     // the name is the text for one node alone
     let refused = reason(removed_with(&magnum, &ada, both(NAME), &pods).await);
-    assert!(refused.contains("and 1 more"), "{refused}");
+    insta::assert_snapshot!("removal_with_one_of_two_names", refused);
     let stranger = NodeRemoval {
         others: vec!["other".to_owned()],
         ..removal(ONE, &NodeRemoval::confirmation(NAME, 1))
@@ -233,15 +229,11 @@ async fn pods_without_a_place_are_named_and_accepted_before_a_node_leaves() {
     let review = reviewed(&found, &ada, &[ONE], PodSource::Given(&pods)).await;
     assert!(review.can_be_sent(), "{review:?}");
     assert_eq!(review.pending_pods, ["shop/web", "shop/db"]);
-    let warns = |name: &str| {
-        let mut checks = review.checks.iter();
-        checks.any(|check| check.level == CheckLevel::Warning && check.text.contains(name))
-    };
-    assert!(warns("shop/web") && warns("shop/db"), "{review:?}");
+    insta::assert_json_snapshot!("checks_of_pods_without_a_place", review.checks);
     let mut node = removal(ONE, NAME);
     node.accepted_pods = vec!["shop/web".to_owned()];
     let refused = reason(removed_with(&magnum, &ada, node.clone(), &pods).await);
-    assert!(refused.contains("shop/db"), "{refused}");
+    insta::assert_snapshot!("pod_that_was_not_accepted", refused);
     assert_eq!(magnum.calls(), [""; 0]);
     node.accepted_pods = review.pending_pods.clone();
     let outcome = removed_with(&magnum, &ada, node, &pods).await;
@@ -254,7 +246,7 @@ async fn a_node_that_is_not_known_to_be_drained_is_removed_with_a_typed_approval
     let ada = magnum.viewer("ada", &["member", "reader"]);
     let pods = Placement::NotChecked("The API server cannot be reached.".to_owned());
     let refused = reason(removed_with(&magnum, &ada, removal(ONE, NAME), &pods).await);
-    assert!(refused.contains("cannot be reached"), "{refused}");
+    insta::assert_snapshot!("node_that_is_not_known_to_be_drained", refused);
     let approval = NodeRemoval::without_draining(NAME);
     assert!(refused.contains(&approval), "{refused}");
     assert_eq!(magnum.calls(), [""; 0]);
@@ -293,7 +285,7 @@ async fn case_24_nothing_is_removed_while_another_change_runs() {
 async fn a_group_with_more_servers_than_magnum_counts_is_resized_first() {
     let magnum = cloud("CREATE_COMPLETE", 1).await;
     let refused = reason(removed(&magnum, "member", ONE, NAME).await);
-    assert!(refused.contains("has 2 servers"), "{refused}");
+    insta::assert_snapshot!("group_with_more_servers", refused);
     assert_eq!(magnum.calls(), [""; 0]);
 }
 
@@ -305,12 +297,9 @@ async fn a_server_that_left_or_is_being_deleted_is_not_removed_again() {
         server(TWO, "kube-x1y2z-default-worker-bbbbb", None),
     ]);
     let refused = reason(removed(&magnum, "member", ONE, NAME).await);
-    assert!(refused.contains("already"), "{refused}");
+    insta::assert_snapshot!("node_that_is_being_deleted", refused);
     let refused = reason(removed(&magnum, "member", "gone", NAME).await);
-    assert!(
-        refused.contains("no node with the server gone"),
-        "{refused}"
-    );
+    insta::assert_snapshot!("unknown_server", refused);
     assert_eq!(magnum.calls(), [""; 0]);
 }
 
@@ -330,7 +319,7 @@ async fn a_driver_that_ignores_the_choice_is_not_asked() {
     let magnum = magnum.await.with_servers(servers());
     let unknown = shown(&magnum, "member", InKubernetes::default()).await;
     let refusal = unknown.nodes[0].removal_refusal.clone().unwrap();
-    assert!(refusal.contains("ignores the chosen nodes"), "{refusal}");
+    insta::assert_snapshot!("driver_that_ignores_the_choice", refusal);
     assert!(!unknown.nodes[0].can_be_healed);
     // a node that Kubernetes has is drained for auto-healing, unless too many are unhealthy then
     let node = |name: &str| {
@@ -348,8 +337,8 @@ async fn a_driver_that_ignores_the_choice_is_not_asked() {
     let cluster = &found.target.cluster;
     assert_eq!(healing::refusal(cluster, &nodes, NAME), None);
     let refused = healing::refusal(cluster, &nodes[..2], NAME).unwrap();
-    assert!(refused.contains("1 of 2 nodes"), "{refused}");
+    insta::assert_snapshot!("too_few_healthy_nodes", refused);
     let refused = reason(removed(&magnum, "member", ONE, NAME).await);
-    assert!(refused.contains("ignores the chosen nodes"), "{refused}");
+    insta::assert_snapshot!("removal_where_the_choice_is_ignored", refused);
     assert_eq!(magnum.calls(), [""; 0]);
 }

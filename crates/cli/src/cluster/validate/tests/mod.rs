@@ -6,6 +6,7 @@ use crate::cluster::tests::Buffer;
 use api_server::ApiServer;
 use clap::Parser;
 use portico_domain::identity::{Named, User};
+use portico_testkit::snapshot_settings;
 
 #[derive(Parser)]
 struct Program {
@@ -21,6 +22,12 @@ struct Ran {
 }
 
 impl Ran {
+    /// Returns all that a user sees: the exit code, and what is on standard output and error.
+    fn snapshot(&self) -> String {
+        let (code, out, err) = (self.code, &self.out, &self.err);
+        format!("exit code {code}\n--- output\n{out}--- error\n{err}")
+    }
+
     fn part(&self, name: &str) -> Value {
         let report: Value = serde_json::from_str(&self.out).unwrap();
         let parts = report["parts"].as_array().unwrap();
@@ -80,13 +87,7 @@ async fn a_cluster_that_works_is_valid() {
     let server = ApiServer::start().await;
     let waived = ["--waive", PLAIN_PARTS];
     let ran = run(Ok(server.access()), &cluster(&[]), &waived).await;
-    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-    assert!(ran.err.contains("shop is valid"), "{}", ran.err);
-    for part in ["api", "magnum", "nodes", "dns", "authentication"] {
-        assert_eq!(ran.part(part)["result"], "ok", "{part}");
-    }
-    assert_eq!(ran.part(PLAIN)["result"], "waived");
-    assert_eq!(ran.part("volume")["result"], "waived");
+    snapshot_settings().bind(|| insta::assert_snapshot!("valid", ran.snapshot()));
     assert!(server.made().is_empty());
 }
 
@@ -94,13 +95,7 @@ async fn a_cluster_that_works_is_valid() {
 async fn without_full_a_volume_and_a_load_balancer_are_not_checked() {
     let server = ApiServer::start().await;
     let ran = run(Ok(server.access()), &cluster(&[]), &["--waive", PLAIN]).await;
-    assert_eq!(ran.code, 1, "{} {}", ran.out, ran.err);
-    for part in ["volume", "load-balancer"] {
-        assert_eq!(ran.part(part)["result"], "not_checked", "{part}");
-        let detail = ran.part(part)["detail"].to_string();
-        assert!(detail.contains("--full"), "{detail}");
-    }
-    assert!(ran.err.contains("volume,load-balancer"), "{}", ran.err);
+    snapshot_settings().bind(|| insta::assert_snapshot!("without_full", ran.snapshot()));
     assert!(server.made().is_empty());
 }
 
@@ -122,13 +117,7 @@ async fn what_full_makes_is_deleted() {
     let server = ApiServer::start().await;
     let words = ["--full", "--waive", PLAIN];
     let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
-    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
-    for part in ["volume", "load-balancer", "cleanup"] {
-        assert_eq!(ran.part(part)["result"], "ok", "{part}: {}", ran.out);
-    }
-    let detail = ran.part("load-balancer")["detail"].to_string();
-    assert!(detail.contains("127.0.0.1"), "{detail}");
-    assert!(detail.contains("answers this machine"), "{detail}");
+    snapshot_settings().bind(|| insta::assert_snapshot!("full", ran.snapshot()));
     let mut kinds = server.made();
     kinds.sort();
     // a pod uses the claim, and one answers behind the Service
@@ -149,12 +138,9 @@ async fn a_load_balancer_without_an_address_fails_and_its_namespace_is_deleted()
     server.withhold_addresses();
     let words = ["--full", "--waive", "certificates,volume"];
     let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
-    assert_eq!(ran.code, 1, "{}", ran.out);
-    assert_eq!(ran.part("load-balancer")["result"], "failed");
-    let detail = ran.part("load-balancer")["detail"].to_string();
-    assert!(detail.contains("no quota"), "{detail}");
-    assert_eq!(ran.part("volume")["result"], "waived");
-    assert_eq!(ran.part("cleanup")["result"], "ok");
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("load_balancer_without_an_address", ran.snapshot());
+    });
     assert_eq!(server.made(), ["Namespace", "Pod", "Service"]);
     assert!(!server.has_namespace());
 }
@@ -165,10 +151,9 @@ async fn a_load_balancer_without_a_pod_behind_it_is_not_checked() {
     server.remove("/api/v1/namespaces/kube-system/pods");
     let words = ["--full", "--waive", "certificates,dns,volume"];
     let ran = run(Ok(server.access()), &cluster(&[]), &words).await;
-    assert_eq!(ran.code, 1, "{}", ran.out);
-    assert_eq!(ran.part("load-balancer")["result"], "not_checked");
-    let detail = ran.part("load-balancer")["detail"].to_string();
-    assert!(detail.contains("CoreDNS"), "{detail}");
+    snapshot_settings().bind(|| {
+        insta::assert_snapshot!("load_balancer_without_a_pod", ran.snapshot());
+    });
     assert_eq!(server.made(), ["Namespace", "Service"]);
     assert!(!server.has_namespace());
 }
@@ -215,9 +200,5 @@ async fn an_api_server_that_does_not_answer_fails_and_nothing_else_is_checked() 
 #[tokio::test]
 async fn without_access_the_next_step_is_named() {
     let ran = run(Err(AccessError::NoSession), &cluster(&[]), &[]).await;
-    assert_eq!(ran.code, 1, "{}", ran.out);
-    assert_eq!(ran.part("magnum")["result"], "ok");
-    let detail = ran.part("nodes")["detail"].to_string();
-    assert!(detail.contains("portico login"), "{detail}");
-    assert!(ran.err.contains("--waive api,nodes,dns"), "{}", ran.err);
+    snapshot_settings().bind(|| insta::assert_snapshot!("without_access", ran.snapshot()));
 }
