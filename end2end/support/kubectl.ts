@@ -1,4 +1,4 @@
-// kubectl, run as a person runs it: with a kubeconfig.
+// Programs that tests start, and kubectl as a person runs it: with a kubeconfig.
 import { execFile } from "node:child_process";
 import { cluster, setting, type ClusterName } from "./env";
 
@@ -33,18 +33,9 @@ export function run(
   });
 }
 
-/** With the administrator's certificate, which no person of the suite has. */
-export async function admin(name: ClusterName, ...parameters: string[]): Promise<string> {
-  return adminWith(name, "", ...parameters);
-}
-
-export async function adminWith(name: ClusterName, input: string, ...parameters: string[]): Promise<string> {
-  const all = ["--kubeconfig", cluster(name).adminKubeconfig, ...parameters];
-  const result = await run(setting("KUBECTL"), all, { input });
+/** With the administrator's certificate, for what is more than a request to the API server (support/kubernetes-api.ts). */
+export async function kubectlAsAdmin(name: ClusterName, ...parameters: string[]): Promise<string> {
+  const result = await run(setting("KUBECTL"), ["--kubeconfig", cluster(name).adminKubeconfig, ...parameters]);
   if (result.code !== 0) throw new Error(`kubectl ${parameters.join(" ")}: ${result.stderr}`);
   return result.stdout.trim();
-}
-
-export async function apply(name: ClusterName, manifest: object) {
-  await adminWith(name, JSON.stringify(manifest), "apply", "-f", "-");
 }

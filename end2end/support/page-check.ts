@@ -5,9 +5,9 @@ import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { axe } from "./accessibility";
 import { expect, newContext, takeComplaints } from "./browser";
 import { projectRoot } from "./env";
-import { admin } from "./kubectl";
 import type { Case, State, Viewer } from "./page-states";
 import { signIn, type Account } from "./sign-in";
+import { podOf } from "./workloads";
 
 const pictures = nodePath.join(projectRoot, "end2end/screenshots");
 mkdirSync(pictures, { recursive: true });
@@ -33,9 +33,7 @@ export class Viewers {
   }
 }
 
-export async function podThatRuns(): Promise<string> {
-  return admin("acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name}");
-}
+export const podThatRuns = () => podOf("checkout");
 
 const signs: Record<State, string> = {
   full: "[data-state=error], [data-state=not-found]",

@@ -1,7 +1,7 @@
 // Small things to create in a cluster, within what the restricted pod security policy lets a tenant do.
 import { test } from "@playwright/test";
 import type { ClusterName } from "./env";
-import { admin, adminWith, apply } from "./kubectl";
+import { admin } from "./kubernetes-api";
 
 export const image = "localhost/busybox:1.35";
 /** A newer version of it that the nodes have too. */
@@ -44,27 +44,44 @@ export const deploymentManifest = (namespace: string, name: string, replicas = 1
 });
 
 export async function createPod(namespace: string, name: string, command?: string, cluster: ClusterName = "acme-prod") {
-  await apply(cluster, podManifest(namespace, name, command));
+  await admin(cluster).apply(podManifest(namespace, name, command));
 }
 
-export const podReady = (namespace: string, name: string) =>
-  admin("acme-prod", "wait", "--for=condition=Ready", "--timeout=60s", "-n", namespace, `pod/${name}`);
+export const podReady = (namespace: string, name: string) => admin("acme-prod").waitForCondition("Ready", "pods", name, namespace);
 
-/** A namespace of one test's own, with the role bindings that the reconciler makes; `remove` does not wait. */
+/** The name of the first pod of an app in the namespace `shop`. */
+export async function podOf(app: string): Promise<string> {
+  const [pod] = await admin("acme-prod").list("pods", { namespace: "shop", labels: `app=${app}` });
+  if (!pod) throw new Error(`there is no pod of ${app}`);
+  return pod.metadata.name;
+}
+
+/** The role bindings that the reconciler makes in each namespace. */
+const bindings = ["portico-developer", "portico-viewer"];
+
+/** A namespace of one test's own, with the rights that these role bindings give; `remove` does not wait. */
 export async function createNamespace(prefix: string, cluster: ClusterName = "acme-prod"): Promise<string> {
-  const name = unique(prefix);
-  await admin(cluster, "create", "namespace", name);
+  const namespace = unique(prefix);
+  const api = admin(cluster);
+  await api.create({ apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
+  // the API server's authorizer learns of a binding a moment later, and the panel would remember what it answers before
+  const isEffective = async (binding: string) => {
+    const found = await api.find("rolebindings", binding, namespace);
+    const groups: string[] = (found?.subjects ?? []).map(({ name }: { name: string }) => name);
+    return groups.length > 0 && api.permits(groups, "list", { group: "", resource: "pods", namespace });
+  };
   await test.expect
-    .poll(() => admin(cluster, "get", "rolebindings", "-n", name, "-o", "name"), { message: "role bindings of a new namespace" })
-    .toContain("rolebinding");
-  return name;
+    .poll(() => Promise.all(bindings.map(isEffective)), { message: "role bindings of a new namespace" })
+    .toEqual(bindings.map(() => true));
+  // before, no pod is admitted, and a page would show the warnings of its controller
+  const tokens = async () => ((await api.find("serviceaccounts", "default", namespace))?.secrets ?? []).length;
+  await test.expect.poll(tokens, { message: "token of a new namespace's service account" }).toBeGreaterThan(0);
+  return namespace;
 }
 
 export const remove = (namespace: string, cluster: ClusterName = "acme-prod") =>
-  admin(cluster, "delete", "namespace", namespace, "--wait=false", "--ignore-not-found");
+  admin(cluster).delete("namespaces", namespace, { wait: false, ignoreNotFound: true });
 
 /** Deletes a pod in a namespace that tests share, where a failed test would leave it. */
 export const removePod = (namespace: string, name: string) =>
-  admin("acme-prod", "delete", "pod", "-n", namespace, name, "--ignore-not-found", "--wait=false", "--grace-period=0", "--force");
-
-export { adminWith };
+  admin("acme-prod").delete("pods", name, { namespace, wait: false, ignoreNotFound: true, gracePeriodSeconds: 0 });

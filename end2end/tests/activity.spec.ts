@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, takeComplaints, test } from "../support/browser";
 import { interactive } from "../support/interactive";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
@@ -16,7 +16,7 @@ test.afterAll(() => remove(namespace));
 
 async function deployed(): Promise<string> {
   const name = unique("web");
-  await apply("acme-prod", deploymentManifest(namespace, name, 0));
+  await admin("acme-prod").apply(deploymentManifest(namespace, name, 0));
   return name;
 }
 
@@ -65,7 +65,7 @@ test("need_29 a change that failed is listed with the reason", async ({ page }) 
   await main(page).getByRole("button", { name: "Scale" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Replicas").fill("0");
-  await admin("acme-prod", "delete", "deployment", "-n", namespace, name);
+  await admin("acme-prod").delete("deployments", name, { namespace });
   await dialog.getByRole("button", { name: /^Scale/ }).click();
   await expect(dialog.getByRole("alert")).toBeVisible();
   await dialog.getByRole("button", { name: "Cancel" }).or(dialog.getByRole("link", { name: "Cancel" })).click();

@@ -1,6 +1,6 @@
 import { expect, newContext, test } from "../support/browser";
 import { interactive } from "../support/interactive";
-import { apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
@@ -13,7 +13,7 @@ test.afterAll(() => remove(namespace));
 
 test("finding_o5 what one changes is in one's own activity, and filters find it", async ({ page }) => {
   const name = unique("web");
-  await apply("acme-prod", deploymentManifest(namespace, name, 1));
+  await admin("acme-prod").apply(deploymentManifest(namespace, name, 1));
   await signIn(page, "devi", path.deployment(namespace, name));
   // before, the button leads to a form in the page
   await interactive(page);
@@ -41,7 +41,7 @@ test("finding_o5 what one changes is in one's own activity, and filters find it"
 
 test("need_29 an object leads to who changed it, as far as one may see", async ({ page, browser }) => {
   const [name, other] = [unique("web"), unique("web")];
-  await Promise.all([name, other].map((one) => apply("acme-prod", deploymentManifest(namespace, one, 1))));
+  await Promise.all([name, other].map((one) => admin("acme-prod").apply(deploymentManifest(namespace, one, 1))));
   await signIn(page, "devi", path.deployment(namespace, name));
   // before, the button leads to a form in the page
   await interactive(page);

@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import type { UserName } from "../support/env";
 import { interactive } from "../support/interactive";
-import { admin, apply } from "../support/kubectl";
+import { admin, type Resource } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, createPod, deploymentManifest, remove, unique } from "../support/workloads";
@@ -13,12 +13,12 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => remove(namespace));
 
-const field = (kind: string, name: string, jsonpath: string) =>
-  admin("acme-prod", "get", kind, "-n", namespace, name, "-o", `jsonpath={${jsonpath}}`, "--ignore-not-found");
+const read = (resource: Resource, name: string) => admin("acme-prod").find(resource, name, namespace);
+const replicasOf = async (name: string): Promise<number> => (await read("deployments", name))?.spec.replicas;
 
 async function deployed(replicas = 1): Promise<string> {
   const name = unique("web");
-  await apply("acme-prod", deploymentManifest(namespace, name, replicas));
+  await admin("acme-prod").apply(deploymentManifest(namespace, name, replicas));
   return name;
 }
 
@@ -36,7 +36,7 @@ test("a deployment is scaled", async ({ page }) => {
   await page.getByRole("button", { name: "Scale" }).click();
   await dialog(page).getByLabel("Replicas").fill("3");
   await dialog(page).getByRole("button", { name: /^Scale/ }).click();
-  await expect.poll(() => field("deployment", name, ".spec.replicas")).toBe("3");
+  await expect.poll(() => replicasOf(name)).toBe(3);
   await expect(page.getByRole("main")).toContainText(/3 of 3|3\/3/, { timeout: 30_000 });
 });
 
@@ -59,7 +59,7 @@ test("a number of replicas that is none is refused before it is sent", async ({ 
   await dialog(page).getByLabel("Replicas").fill("-4");
   await dialog(page).getByRole("button", { name: /^Scale/ }).click();
   await expect(dialog(page)).toBeVisible();
-  expect(await field("deployment", name, ".spec.replicas")).toBe("1");
+  expect(await replicasOf(name)).toBe(1);
 });
 
 test("a deployment is restarted", async ({ page }) => {
@@ -68,8 +68,8 @@ test("a deployment is restarted", async ({ page }) => {
   await page.getByRole("button", { name: /^Restart/ }).click();
   await dialog(page).getByRole("button", { name: "Restart" }).click();
   await expect
-    .poll(() => field("deployment", name, ".spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/restartedAt"))
-    .not.toBe("");
+    .poll(async () => (await read("deployments", name))?.spec.template.metadata.annotations?.["kubectl.kubernetes.io/restartedAt"])
+    .toBeDefined();
 });
 
 test("a pod is deleted after a confirmation, and only then", async ({ page }) => {
@@ -78,11 +78,11 @@ test("a pod is deleted after a confirmation, and only then", async ({ page }) =>
   await open(page, "devi", path.pod(namespace, name));
   await page.getByRole("button", { name: /^Delete/ }).click();
   await dialog(page).getByText("Cancel", { exact: true }).click();
-  expect(await field("pod", name, ".metadata.name")).toBe(name);
+  expect(await read("pods", name)).toBeDefined();
   await page.getByRole("button", { name: /^Delete/ }).click();
   await expect(dialog(page)).toContainText(name);
   await dialog(page).getByRole("button", { name: /^Delete/ }).click();
-  await expect.poll(() => field("pod", name, ".metadata.name")).toBe("");
+  await expect.poll(() => read("pods", name)).toBeUndefined();
 });
 
 test("another object of the same name is not deleted instead", async ({ page }) => {
@@ -92,13 +92,14 @@ test("another object of the same name is not deleted instead", async ({ page }) 
   await page.getByRole("button", { name: /^Delete/ }).click();
   await expect(dialog(page)).toBeVisible();
   await page.context().setOffline(true);
-  await admin("acme-prod", "delete", "pod", "-n", namespace, name, "--grace-period=0", "--force");
+  await admin("acme-prod").delete("pods", name, { namespace, gracePeriodSeconds: 0 });
   await createPod(namespace, name);
-  const uid = await field("pod", name, ".metadata.uid");
+  const uid = (await read("pods", name))?.metadata.uid;
+  expect(uid).toBeDefined();
   await page.context().setOffline(false);
   await dialog(page).getByRole("button", { name: /^Delete/ }).click();
   await expect(page.getByText(/changed the object first|another|in the meantime|conflict/i).first()).toBeVisible();
-  expect(await field("pod", name, ".metadata.uid")).toBe(uid);
+  expect((await read("pods", name))?.metadata.uid).toBe(uid);
 });
 
 test("vera sees every change, each shut with its reason", async ({ page }) => {
@@ -121,7 +122,7 @@ test("without scripts a deployment is scaled", async ({ browser }) => {
   await page.getByRole("button", { name: "Scale", exact: true }).click();
   await page.getByLabel("Replicas").fill("2");
   await page.locator("form[method=post]").getByRole("button", { name: "Scale" }).click();
-  await expect.poll(() => field("deployment", name, ".spec.replicas")).toBe("2");
+  await expect.poll(() => replicasOf(name)).toBe(2);
   await expect(page.getByRole("main")).toContainText("is being scaled");
   await context.close();
 });
@@ -135,7 +136,7 @@ test("without scripts one delete works, with a page that asks first", async ({ b
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await expect(page.getByRole("heading", { name: `Delete Pod ${name}?` })).toBeVisible();
   await page.getByRole("button", { name: `Delete ${name}` }).click();
-  await expect.poll(() => field("pod", name, ".metadata.name")).toBe("");
+  await expect.poll(() => read("pods", name)).toBeUndefined();
   await expect(page.getByRole("main")).toContainText(/is deleting|deleted/i);
   await context.close();
 });
@@ -147,7 +148,7 @@ test("finding_s8 without scripts a refused change comes back as a kind of error,
   const page = await context.newPage();
   await signIn(page, "devi", path.pod(namespace, name));
   await page.getByRole("button", { name: "Delete", exact: true }).click();
-  await admin("acme-prod", "delete", "pod", "-n", namespace, name, "--grace-period=0", "--force");
+  await admin("acme-prod").delete("pods", name, { namespace, gracePeriodSeconds: 0 });
   await page.getByRole("button", { name: `Delete ${name}` }).click();
   await expect(page).toHaveURL(/[?&]error=not-found$/);
   await expect(page).not.toHaveURL(/__err|__path/);
@@ -169,10 +170,10 @@ test("finding_s9 a link cannot put text of its own into a success message", asyn
 
 test("a Secret in use is deleted only after its name was typed, and an unused one without", async ({ page }) => {
   const [used, unused, user] = [unique("used"), unique("unused"), unique("web")];
-  for (const name of [used, unused]) await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace } });
+  for (const name of [used, unused]) await admin("acme-prod").apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace } });
   const made = deploymentManifest(namespace, user, 0);
   Object.assign(made.spec.template.spec.containers[0] as object, { envFrom: [{ secretRef: { name: used } }] });
-  await apply("acme-prod", made);
+  await admin("acme-prod").apply(made);
   const ask = async (name: string) => {
     await page.goto(path.object(namespace, "core/v1/secrets", name));
     await interactive(page);
@@ -183,9 +184,9 @@ test("a Secret in use is deleted only after its name was typed, and an unused on
   await expect(dialog(page).getByRole("region", { name: "In use by" })).toContainText(`1 × Deployment: ${user}`);
   await dialog(page).getByLabel(`Type ${used} to confirm`).fill(used);
   await dialog(page).getByRole("button", { name: `Delete ${used}` }).click();
-  await expect.poll(() => field("secret", used, ".metadata.name")).toBe("");
+  await expect.poll(() => read("secrets", used)).toBeUndefined();
   await ask(unused);
   await expect(dialog(page).locator("[data-grade=consequences]")).toBeAttached();
   await dialog(page).getByRole("button", { name: `Delete ${unused}` }).click();
-  await expect.poll(() => field("secret", unused, ".metadata.name")).toBe("");
+  await expect.poll(() => read("secrets", unused)).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import { expect, newContext, test } from "../support/browser";
 import { interactive } from "../support/interactive";
-import { admin } from "../support/kubectl";
+import { kubectlAsAdmin } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { section } from "../support/sections";
 import { signIn } from "../support/shared-sign-in";
@@ -50,7 +51,7 @@ test("every kind that the cluster has can be listed", async ({ page }) => {
   const main = page.getByRole("main");
   await expect(main.getByRole("link", { name: /pods/i }).first()).toBeVisible();
   const addresses = await main.locator("a[href*='/resources/']").evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
-  const known = (await admin("acme-prod", "api-resources", "--verbs=list", "-o", "name")).split("\n");
+  const known = (await kubectlAsAdmin("acme-prod", "api-resources", "--verbs=list", "-o", "name")).split("\n");
   const shown = new Set(addresses.map((address) => address.split("/resources/")[1]?.split("?")[0] ?? ""));
   for (const name of known) {
     const [plural = "", ...group] = name.split(".");
@@ -66,7 +67,7 @@ test("every kind that the cluster has can be listed", async ({ page }) => {
   }
 });
 
-test("a pod that kubectl makes appears within two seconds, without a reload, and goes again", async ({ page }) => {
+test("a pod that another client creates appears within two seconds, without a reload, and goes again", async ({ page }) => {
   await signIn(page, "vera", path.list("core/v1/pods", "namespace=shop"));
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
   await page.evaluate(() => Object.assign(window, { marker: "still here" }));
@@ -75,7 +76,7 @@ test("a pod that kubectl makes appears within two seconds, without a reload, and
     await createPod("shop", name);
     await expect(page.getByRole("link", { name })).toBeVisible({ timeout: 2_000 });
     await expect(page.getByRole("row", { name: new RegExp(name) })).toContainText("Running", { timeout: 20_000 });
-    await admin("acme-prod", "delete", "pod", "-n", "shop", name, "--grace-period=0", "--force");
+    await admin("acme-prod").delete("pods", name, { namespace: "shop", gracePeriodSeconds: 0 });
     await expect(page.getByRole("link", { name })).toHaveCount(0);
   } finally {
     await removePod("shop", name);
@@ -162,7 +163,7 @@ test.describe("a list", () => {
     await expect(main.locator(".scope-names")).toContainText(/Your roles do not cover .*kube-system/);
     // only the rows near the visible ones are in the page
     const shown = Number.parseInt(await main.locator("[data-count]").innerText(), 10);
-    const all = (await admin("acme-prod", "get", "pods", "-A", "--field-selector", "metadata.namespace!=kube-system", "-o", "name")).split("\n");
+    const all = await admin("acme-prod").list("pods", { fields: "metadata.namespace!=kube-system" });
     expect(Math.abs(shown - all.length)).toBeLessThanOrEqual(2);
   });
 

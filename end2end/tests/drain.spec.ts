@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { interactive } from "../support/interactive";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
 import { createNamespace, remove, unique } from "../support/workloads";
@@ -13,13 +13,13 @@ test.beforeAll(async () => {
   namespace = await createNamespace("drain");
   node = unique("drained");
   // no kubelet belongs to it: its pods leave as soon as they are evicted
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "v1",
     kind: "Node",
     metadata: { name: node },
     spec: { taints: [{ key: "portico.dev/test", effect: "NoSchedule" }] },
   });
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "v1",
     kind: "Pod",
     metadata: { name: "single", namespace },
@@ -32,7 +32,7 @@ test.beforeAll(async () => {
   });
 });
 test.afterAll(async () => {
-  await admin("acme-prod", "delete", "node", node, "--ignore-not-found");
+  await admin("acme-prod").delete("nodes", node, { ignoreNotFound: true });
   await remove(namespace);
 });
 
@@ -52,7 +52,7 @@ test("need_22 a node is drained across pages and a reload", async ({ page }) => 
   await expect(dialog(page)).toContainText(`${namespace}/single: It has no controller: nothing creates it again.`);
   await confirm(page);
   await expect(operations(page)).toContainText("Waiting for you. What is left needs a decision of yours.");
-  expect(await admin("acme-prod", "get", "node", node, "-o", "jsonpath={.spec.unschedulable}")).toBe("true");
+  expect((await admin("acme-prod").get("nodes", node)).spec.unschedulable).toBe(true);
 
   // it is shown on other pages, and after a reload it does nothing before the user resumes it
   await page.getByRole("navigation", { name: "Cluster" }).getByRole("link", { name: "Events", exact: true }).click();
@@ -69,7 +69,7 @@ test("need_22 a node is drained across pages and a reload", async ({ page }) => 
   await expect(dialog(page)).toContainText("1 pod will be evicted.");
   await confirm(page);
   await expect(operations(page)).toContainText("Drained.");
-  expect(await admin("acme-prod", "get", "pod", "-n", namespace, "single", "--ignore-not-found")).toBe("");
+  expect(await admin("acme-prod").find("pods", "single", namespace)).toBeUndefined();
   await operations(page).getByRole("button", { name: "Close" }).click();
   await expect(operations(page)).toBeHidden();
   await page.reload();

@@ -2,7 +2,7 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { review, reviewChanges } from "../support/editor";
-import { admin, apply } from "../support/kubectl";
+import { admin, type Resource } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { account, enter, signIn as signInByForm } from "../support/sign-in";
@@ -15,7 +15,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => remove(namespace));
 
-const read = async (kind: string, name: string) => JSON.parse(await admin("acme-prod", "get", kind, "-n", namespace, name, "-o", "json"));
+const read = (resource: Resource, name: string) => admin("acme-prod").get(resource, name, namespace);
 const group = (page: Page, name: string) => page.getByRole("group", { name, exact: true });
 const field = (page: Page, title: string, label: string) => group(page, title).getByLabel(label, { exact: true });
 const changed = (page: Page, mark: "ins" | "del", line: string) =>
@@ -37,14 +37,14 @@ async function deployed(): Promise<string> {
       { name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
     ],
   });
-  await apply("acme-prod", made);
-  await admin("acme-prod", "rollout", "status", "-n", namespace, `deployment/${name}`, "--timeout=60s");
+  await admin("acme-prod").apply(made);
+  await admin("acme-prod").waitForRollout(namespace, name);
   return name;
 }
 
 test("need_05 image, replicas, environment, resources and labels of a workload are changed in one review", async ({ page }) => {
   const name = await deployed();
-  const before = await read("deployment", name);
+  const before = await read("deployments", name);
   await signIn(page, "devi", path.deployment(namespace, name, "edit"));
   await expect(field(page, "Container main", "Image")).toHaveValue(image);
   await expect(field(page, "Container main", "CPU request")).toHaveValue("10m");
@@ -72,10 +72,10 @@ test("need_05 image, replicas, environment, resources and labels of a workload a
   }
   for (const line of ["value: fast", "name: OLD"]) await expect(changed(page, "del", line)).toBeVisible();
   // a review changes nothing
-  expect((await read("deployment", name)).spec).toEqual(before.spec);
+  expect((await read("deployments", name)).spec).toEqual(before.spec);
   await save(page, name);
 
-  const { metadata, spec } = await read("deployment", name);
+  const { metadata, spec } = await read("deployments", name);
   const [container] = spec.template.spec.containers;
   expect(spec.replicas).toBe(2);
   expect(metadata.labels).toEqual({ app: name, "example.org/team": "blue" });
@@ -102,13 +102,13 @@ test("need_05 what the cluster refuses is shown beside the form, which keeps its
   await field(page, "Container main", "Memory request").fill("32Mi");
   await reviewChanges(page);
   await save(page, name);
-  expect((await read("deployment", name)).spec.template.spec.containers[0].resources.requests.memory).toBe("32Mi");
+  expect((await read("deployments", name)).spec.template.spec.containers[0].resources.requests.memory).toBe("32Mi");
 });
 
 test("need_18 the schedule of a CronJob is changed in the form, and a wrong one is refused", async ({ page }) => {
   const name = unique("nightly");
   const { spec } = podManifest(namespace, name, "echo done");
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "batch/v1beta1",
     kind: "CronJob",
     metadata: { name, namespace },
@@ -126,7 +126,7 @@ test("need_18 the schedule of a CronJob is changed in the form, and a wrong one 
   await reviewChanges(page);
   await expect(changed(page, "ins", "30 4 2 2 *")).toBeVisible();
   await save(page, name);
-  expect((await read("cronjob", name)).spec.schedule).toBe("30 4 2 2 *");
+  expect((await read("cronjobs", name)).spec.schedule).toBe("30 4 2 2 *");
 });
 
 test.describe("need_05 unsaved fields", () => {
@@ -176,7 +176,7 @@ test.describe("need_05 unsaved fields", () => {
     await expectRestored(page);
     await reviewChanges(page);
     await save(page, name);
-    const { metadata, spec } = await read("deployment", name);
+    const { metadata, spec } = await read("deployments", name);
     expect(metadata.labels).toEqual({ app: name, team: "blue" });
     expect(spec.template.spec.containers[0].image).toBe(nextImage);
     expect(spec.template.spec.containers[0].env.map((variable: { name: string }) => variable.name)).toEqual(["MODE", "NODE"]);
@@ -187,7 +187,8 @@ test.describe("need_05 unsaved fields", () => {
     const name = await deployed();
     await openAndChange(page, name);
     await page.goto(path.deployment(namespace, name));
-    await admin("acme-prod", "set", "env", "-n", namespace, `deployment/${name}`, "THEIRS=yes");
+    const theirs = [{ op: "add", path: "/spec/template/spec/containers/0/env/-", value: { name: "THEIRS", value: "yes" } }];
+    await admin("acme-prod").patch("json", "deployments", name, theirs, namespace);
     await page.goto(path.deployment(namespace, name, "edit"));
     await expect(field(page, "Environment of main", "THEIRS")).toHaveValue("yes");
     await restore(page).click();
@@ -217,7 +218,7 @@ test.describe("need_05 unsaved fields", () => {
 
   test("of a Secret are never stored", async ({ page }) => {
     const [name, hush] = [unique("credentials"), unique("hush")];
-    await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: "before" } });
+    await admin("acme-prod").apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: "before" } });
     await signIn(page, "devi", path.object(namespace, "core/v1/secrets", name, "edit"));
     await expect(page.getByRole("main")).toContainText("Unsaved values of a Secret are not stored in this tab");
     await field(page, "Values", "password").fill(hush);

@@ -4,7 +4,7 @@ import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { porticoUrl } from "../support/env";
 import { createUser, deleteUser, giveRole, takeRole } from "../support/keystone";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
 import { signIn } from "../support/shared-sign-in";
@@ -20,16 +20,16 @@ let namespace: string;
 
 test.beforeAll(async () => {
   namespace = await createNamespace("hostile");
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "v1",
     kind: "ConfigMap",
     metadata: { name: "hostile", namespace, annotations: { "example.org/link": payload, "example.org/links": links.join(" | ") } },
     data: { text: payload, "page.html": payload },
   });
   const deployment = deploymentManifest(namespace, "hostile", 0);
-  await apply("acme-prod", { ...deployment, metadata: { ...deployment.metadata, annotations: { "kubernetes.io/change-cause": payload } } });
+  await admin("acme-prod").apply({ ...deployment, metadata: { ...deployment.metadata, annotations: { "kubernetes.io/change-cause": payload } } });
   // a name that Kubernetes takes for roles
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "Role",
     metadata: { name: "<img src=x onerror=window.flaw=1>", namespace },
@@ -37,9 +37,9 @@ test.beforeAll(async () => {
   });
   await createPod(namespace, "hostile", `while true; do echo '${payload.replaceAll("'", "")}'; printf '\\033]0;owned\\007\\033[2J'; sleep 1; done`);
   await podReady(namespace, "hostile");
-  for (const [kind, apiVersion] of [["ConfigMap", "v1"], ["Deployment", "apps/v1"], ["Pod", "v1"]] as const) {
-    const uid = await admin("acme-prod", "get", kind, "-n", namespace, "hostile", "-o", "jsonpath={.metadata.uid}");
-    await apply("acme-prod", {
+  for (const [resource, kind, apiVersion] of [["configmaps", "ConfigMap", "v1"], ["deployments", "Deployment", "apps/v1"], ["pods", "Pod", "v1"]] as const) {
+    const { uid } = (await admin("acme-prod").get(resource, "hostile", namespace)).metadata;
+    await admin("acme-prod").apply({
       apiVersion: "v1",
       kind: "Event",
       metadata: { name: `hostile.${kind.toLowerCase()}`, namespace },
@@ -176,8 +176,8 @@ test("flaw_13 after a role was taken away the page offers nothing any more, with
 
 test("flaw_21 no page source and no answer that a member sees holds the value of a Secret", async ({ page }) => {
   const value = unique("canary-value");
-  await admin("acme-prod", "create", "secret", "generic", "-n", namespace, "hidden", `--from-literal=password=${value}`);
   const encoded = Buffer.from(value).toString("base64");
+  await admin("acme-prod").create({ apiVersion: "v1", kind: "Secret", type: "Opaque", metadata: { name: "hidden", namespace }, data: { password: encoded } });
   const bodies: string[] = [];
   page.on("response", async (response) => bodies.push(await response.text().catch(() => "")));
   await signIn(page, "ada", path.list("core/v1/secrets", `namespace=${namespace}`));

@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { axe } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { content, planned, reviewChanges, textOf } from "../support/editor";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove, unique } from "../support/workloads";
@@ -11,7 +11,7 @@ import { createNamespace, deploymentManifest, remove, unique } from "../support/
 let namespace: string;
 test.beforeAll(async () => {
   namespace = await createNamespace("forms");
-  await apply("acme-prod", deploymentManifest(namespace, "web"));
+  await admin("acme-prod").apply(deploymentManifest(namespace, "web"));
 });
 test.afterAll(() => remove(namespace));
 
@@ -64,8 +64,8 @@ test("a Deployment is exposed by a Service, and the Service by an Ingress", asyn
   await expect(planned(page, "web")).toContainText("web.example.org");
   await confirm(page);
   await expect(progress(page)).toBeVisible();
-  const made = await admin("acme-prod", "get", "ingress", "web", "-n", namespace, "-o", "jsonpath={.spec.rules[0].http.paths[0].backend.service.port.number}");
-  expect(made).toBe("80");
+  const { spec } = await admin("acme-prod").get("ingresses", "web", namespace);
+  expect(spec.rules[0].http.paths[0].backend.service.port.number).toBe(80);
 });
 
 test("a form is continued in the editor, and survives a reload", async ({ page }) => {

@@ -4,7 +4,7 @@ import { expect, takeComplaints, test } from "../support/browser";
 import { cluster, optionalSetting, porticoUrl, setting } from "../support/env";
 import { startHostileApp, type HostileApp } from "../support/hostile-app";
 import { send } from "../support/http";
-import { admin } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
 import { unique } from "../support/workloads";
@@ -19,7 +19,7 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => app.close());
 
-const uidOf = (name: string) => admin("globex-dev", "get", "configmap", "-n", "default", name, "-o", "jsonpath={.metadata.uid}");
+const uidOf = async (name: string) => (await admin("globex-dev").get("configmaps", name, "default")).metadata.uid;
 
 /** Signed in at the panel as an administrator, and with the hostile app open. */
 async function lured(page: Page) {
@@ -87,7 +87,7 @@ test("cannot look into a window that it opened", async ({ page }) => {
 
 test("cannot send changes, whatever way it sends them", async ({ page }) => {
   const victim = unique("victim");
-  await admin("globex-dev", "create", "configmap", "-n", "default", victim);
+  await admin("globex-dev").create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: victim, namespace: "default" } });
   const uid = await uidOf(victim);
   await lured(page);
   const fields = {
@@ -131,7 +131,7 @@ test("cannot send changes, whatever way it sends them", async ({ page }) => {
   ]);
   expect(answer.status()).toBe(403);
   expect(await uidOf(victim)).toBe(uid);
-  await admin("globex-dev", "delete", "configmap", "-n", "default", victim);
+  await admin("globex-dev").delete("configmaps", victim, { namespace: "default" });
 });
 
 test("cannot open the panel's streams and terminals", async ({ page }) => {

@@ -4,7 +4,7 @@ import { expect, newContext, test } from "../support/browser";
 import { adminUrl, optionalSetting, stateDirectory } from "../support/env";
 import { send } from "../support/http";
 import { createUser, deleteUser, giveRole, recordedTokens } from "../support/keystone";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as address from "../support/paths";
 import { search } from "../support/search";
 import { bodyDirectory, kinds, record, recordBody, recorded, type Secret } from "../support/secrets";
@@ -35,7 +35,7 @@ test("canaries are planted where secrets could end up", async ({ browser }) => {
     data: { plain: awkward.value },
     binaryData: { encoded: Buffer.from(`xx${awkward.value}xx`).toString("base64") },
   };
-  await apply("acme-prod", manifest);
+  await admin("acme-prod").apply(manifest);
   const password = `canary-password-${Math.random().toString(36).slice(2)}`;
   record("password", password);
   const id = await createUser(canary.value, password);
@@ -53,7 +53,7 @@ test("canaries are planted where secrets could end up", async ({ browser }) => {
     await context.close();
   } finally {
     await deleteUser(id);
-    await admin("acme-prod", "delete", "configmap", "-n", "shop", canary.value);
+    await admin("acme-prod").delete("configmaps", canary.value, { namespace: "shop" });
   }
 });
 
@@ -62,7 +62,7 @@ test("every metric page is fetched", async () => {
   expect(portico.status).toBe(200);
   expect(portico.body).toContain("portico_");
   for (const name of ["acme-prod", "globex-dev"] as const) {
-    recordBody(`${name} metrics`, "text/plain", await admin(name, "get", "--raw", "/metrics"));
+    recordBody(`${name} metrics`, "text/plain", await admin(name).raw("/metrics"));
   }
 });
 

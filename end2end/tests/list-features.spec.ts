@@ -1,7 +1,7 @@
 // What a list can do beside showing rows: windows, filters, facets, selection, changes of many objects, columns.
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, podManifest, remove } from "../support/workloads";
@@ -21,7 +21,7 @@ async function createMany(namespace: string, size: number, labels: (at: number) 
     kind: "ConfigMap",
     metadata: { name: numbered(at), namespace, labels: labels(at) },
   }));
-  await apply("acme-prod", { apiVersion: "v1", kind: "List", items });
+  await admin("acme-prod").apply({ apiVersion: "v1", kind: "List", items });
 }
 
 test.describe("a long list", () => {
@@ -181,19 +181,19 @@ test.describe("a long list", () => {
     await open(page);
     await page.getByRole("button", { name: "Pause" }).click();
     await expect(main(page).getByText("Paused", { exact: true })).toBeVisible();
-    await admin("acme-prod", "create", "configmap", "-n", namespace, "entry-0000-new");
+    await admin("acme-prod").create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "entry-0000-new", namespace } });
     await expect(page.getByRole("button", { name: "Resume · 1 change" })).toBeVisible();
     await expect(row(page, "entry-0000-new")).toHaveCount(0);
     await page.getByRole("button", { name: /^Resume/ }).click();
     await expect(row(page, "entry-0000-new")).toBeVisible();
-    await admin("acme-prod", "delete", "configmap", "-n", namespace, "entry-0000-new");
+    await admin("acme-prod").delete("configmaps", "entry-0000-new", { namespace });
     await expect(row(page, "entry-0000-new")).toHaveCount(0);
   });
 
   test("deletes many after their number was typed, and can take it back", async ({ page }) => {
     const doomed = Array.from({ length: 8 }, (_, at) => `doomed-${at}`);
     const items = doomed.map((name) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace } }));
-    await apply("acme-prod", { apiVersion: "v1", kind: "List", items });
+    await admin("acme-prod").apply({ apiVersion: "v1", kind: "List", items });
     await signIn(page, "ada", path.list("core/v1/configmaps", `namespace=${namespace}&q=doomed`));
     await live(page);
     await page.getByRole("checkbox", { name: "Select the loaded rows" }).click();
@@ -221,7 +221,7 @@ test.describe("a long list", () => {
   test("deletes namespaces only after their number was typed", async ({ page }) => {
     const doomed = [`${namespace}-doomed-a`, `${namespace}-doomed-b`];
     const items = doomed.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
-    await apply("acme-prod", { apiVersion: "v1", kind: "List", items });
+    await admin("acme-prod").apply({ apiVersion: "v1", kind: "List", items });
     await signIn(page, "ada", path.list("core/v1/namespaces", `q=${namespace}-doomed`));
     await live(page);
     await page.getByRole("checkbox", { name: "Select the loaded rows" }).click();
@@ -319,28 +319,27 @@ test("need_10 three workloads are restarted at once, and one by its menu", async
   test.setTimeout(180_000);
   const namespace = await createNamespace("restart");
   const names = ["alpha", "beta", "gamma"];
-  for (const name of names) await apply("acme-prod", deploymentManifest(namespace, name));
+  for (const name of names) await admin("acme-prod").apply(deploymentManifest(namespace, name));
   await signIn(page, "devi", path.list("apps/v1/deployments", `namespace=${namespace}`));
   await live(page);
   for (const name of names) await row(page, name).getByRole("checkbox").click();
   await main(page).locator(".bulk-bar").getByRole("button", { name: "Restart" }).click();
   await page.getByRole("dialog", { name: "Restart 3 Deployments" }).getByRole("button", { name: "Restart" }).click();
   await expect(main(page).getByText("3 Deployments restarted")).toBeVisible();
-  const restarted = () =>
-    admin("acme-prod", "get", "deployments", "-n", namespace, "-o", "jsonpath={.items[*].spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/restartedAt}");
-  expect((await restarted()).split(" ")).toHaveLength(3);
+  const deployments = await admin("acme-prod").list("deployments", { namespace });
+  expect(deployments.filter(({ spec }) => spec.template.metadata.annotations?.["kubectl.kubernetes.io/restartedAt"])).toHaveLength(3);
   await page.getByRole("button", { name: `Actions for alpha in ${namespace}` }).click();
   await page.getByRole("menuitem", { name: "Scale" }).click();
   await page.getByRole("dialog", { name: "Scale alpha" }).getByLabel("Replicas").fill("0");
   await page.getByRole("dialog").getByRole("button", { name: "Scale" }).click();
   await expect(main(page).getByText("1 Deployment scaled")).toBeVisible();
-  expect(await admin("acme-prod", "get", "deployment", "alpha", "-n", namespace, "-o", "jsonpath={.spec.replicas}")).toBe("0");
+  expect((await admin("acme-prod").get("deployments", "alpha", namespace)).spec.replicas).toBe(0);
   await remove(namespace);
 });
 
 test("a change that is refused names the reason for each object", async ({ page }) => {
   const namespace = await createNamespace("refused");
-  await apply("acme-prod", podManifest(namespace, "kept"));
+  await admin("acme-prod").apply(podManifest(namespace, "kept"));
   await signIn(page, "vera", path.list("core/v1/pods", `namespace=${namespace}`));
   await live(page);
   await row(page, "kept").getByRole("checkbox").click();

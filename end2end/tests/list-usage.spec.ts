@@ -1,7 +1,7 @@
 // The columns of lists for CPU and memory in use.
 import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
-import { apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, remove } from "../support/workloads";
@@ -51,7 +51,7 @@ test("need_07 rows show what they use, read with one request for all of them", a
 
 test("need_07 rows without usage have the reason, and without a source there are no columns for it", async ({ page }) => {
   const namespace = await createNamespace("unused");
-  await apply("acme-prod", deploymentManifest(namespace, "idle", 0));
+  await admin("acme-prod").apply(deploymentManifest(namespace, "idle", 0));
   await signIn(page, "vera", path.list("apps/v1/deployments", `namespace=${namespace}`));
   await live(page);
   await expect(row(page, "idle").getByTitle("CPU unknown: No pod is running.")).toHaveText(/^—/);
@@ -76,7 +76,7 @@ test("need_07 rows without usage have the reason, and without a source there are
 
 test("need_07 rows that appear one after another are read together", async ({ page }) => {
   const namespace = await createNamespace("appearing");
-  await apply("acme-prod", deploymentManifest(namespace, "idle-0", 0));
+  await admin("acme-prod").apply(deploymentManifest(namespace, "idle-0", 0));
   const asked: { at: number; rows: number }[] = [];
   page.on("request", (request) => {
     if (!request.url().endsWith("/api/resources/usage")) return;
@@ -85,7 +85,11 @@ test("need_07 rows that appear one after another are read together", async ({ pa
   await signIn(page, "vera", path.list("apps/v1/deployments", `namespace=${namespace}`));
   await live(page);
   await expect.poll(() => asked.length).toBe(1);
-  for (let number = 1; number <= 6; number += 1) await apply("acme-prod", deploymentManifest(namespace, `idle-${number}`, 0));
+  for (let number = 1; number <= 6; number += 1) {
+    await admin("acme-prod").apply(deploymentManifest(namespace, `idle-${number}`, 0));
+    // the pause between them is what is tested
+    await page.waitForTimeout(300);
+  }
   await expect.poll(() => asked.at(-1)?.rows, { timeout: 20_000 }).toBe(7);
   const pauses = asked.slice(1).map(({ at }, index) => at - (asked[index]?.at ?? 0));
   expect(pauses.filter((pause) => pause < 2_500)).toEqual([]);

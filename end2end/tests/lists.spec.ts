@@ -1,10 +1,10 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { interactive } from "../support/interactive";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
-import { createNamespace, createPod, remove, unique } from "../support/workloads";
+import { createNamespace, createPod, podOf, podReady, remove, unique } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");
 
@@ -26,7 +26,7 @@ for (const [group, user] of [["core/v1", "vera"], ["events.k8s.io/v1", "ada"]] a
     });
 
     test("finding_p2 lead to the object that they are about, and to themselves", async ({ page }) => {
-      const pod = await admin("acme-prod", "get", "pods", "-n", "shop", "-l", "app=video-encoder", "-o", "jsonpath={.items[0].metadata.name}");
+      const pod = await podOf("video-encoder");
       await signIn(page, user, path.list(`${group}/events`, "namespace=shop&q=video-encoder"));
       const row = main(page).getByRole("row").filter({ hasText: "FailedScheduling" }).first();
       await expect(row).toContainText("Warning");
@@ -42,7 +42,7 @@ test("finding_p2 a long message is cut to a few lines and opens whole", async ({
   const name = unique("long");
   const message = `It went wrong ${"again and again ".repeat(40)}and that was the end.`;
   const now = new Date().toISOString().replace(/\.\d+Z/, "Z");
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "v1",
     kind: "Event",
     metadata: { name, namespace: "shop" },
@@ -63,12 +63,14 @@ test("finding_p2 a long message is cut to a few lines and opens whole", async ({
   expect(cut).toBeLessThan(110);
   await cell.getByText("It went wrong").click();
   await expect.poll(height).toBeGreaterThan(cut);
-  await admin("acme-prod", "delete", "event", "-n", "shop", name);
+  await admin("acme-prod").delete("events", name, { namespace: "shop" });
 });
 
 test("finding_p2 an event that happens takes its place at the top, without a reload", async ({ page }) => {
   const namespace = await createNamespace("events");
   await createPod(namespace, "first");
+  // no event of it follows
+  await podReady(namespace, "first");
   await signIn(page, "vera", path.list("core/v1/events", `namespace=${namespace}`));
   await expect(main(page).getByText("Live", { exact: true })).toBeVisible();
   await expect(main(page).getByRole("link", { name: "first" }).first()).toBeVisible();
@@ -141,8 +143,8 @@ test("finding_p9 a custom resource has its own capitals, without scripts too", a
     },
   };
   try {
-    await apply("acme-prod", crd);
-    await admin("acme-prod", "wait", "--for=condition=Established", "--timeout=20s", `crd/${name}`);
+    await admin("acme-prod").apply(crd);
+    await admin("acme-prod").waitForDefinition(name);
     const address = path.list(`${group}/v1/releasetrains`);
     await signIn(page, "ada", address);
     await expect(page.getByRole("heading", { level: 1 })).toHaveText("ReleaseTrains");
@@ -152,7 +154,7 @@ test("finding_p9 a custom resource has its own capitals, without scripts too", a
     await expect(plain.getByRole("heading", { level: 1 })).toHaveText("ReleaseTrains");
     await context.close();
   } finally {
-    await admin("acme-prod", "delete", "crd", name, "--ignore-not-found");
+    await admin("acme-prod").delete("customresourcedefinitions", name, { ignoreNotFound: true });
   }
 });
 

@@ -3,9 +3,9 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { CommandLine } from "../support/cli";
-import { optionalSetting, setting } from "../support/env";
+import { optionalSetting } from "../support/env";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
-import { run } from "../support/kubectl";
+import { KubernetesApi } from "../support/kubernetes-api";
 import { isAccessible, main } from "../support/managed-clusters";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
@@ -30,26 +30,16 @@ test.afterAll(async () => {
 
 const part = (page: Page, name: string) => page.locator(`[data-part=${name}]`);
 
-/** Runs kubectl with the rights of the cluster's administrator. */
-async function administer(kubeconfig: string, parameters: string[], input?: object): Promise<string> {
-  const options = { input: input ? JSON.stringify(input) : "" };
-  const result = await run(setting("KUBECTL"), ["--kubeconfig", kubeconfig, ...parameters], options);
-  if (result.code !== 0) throw new Error(`kubectl ${parameters.join(" ")}: ${result.stderr}`);
-  return result.stdout;
-}
-
 /** Makes a pod on a node that is running by its status, with a budget that permits no disruption. */
-async function protectedPod(kubeconfig: string, node: string) {
-  const send = async (verb: string, address: string, object: object) =>
-    JSON.parse(await administer(kubeconfig, [verb, "--raw", address, "-f", "-"], object)) as { metadata: { uid: string } };
-  const core = "/api/v1/namespaces/default";
-  const { uid } = (await send("create", `${core}/configmaps`, { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner" } })).metadata;
+async function protectedPod(api: KubernetesApi, node: string) {
+  const namespace = "default";
+  const { uid } = (await api.create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owner", namespace } })).metadata;
   // its owner exists, and creates no other pod
   const owner = { apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, controller: true };
-  const made = await send("create", `${core}/pods`, {
+  await api.create({
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "web", labels: { app: "web" }, ownerReferences: [owner] },
+    metadata: { name: "web", namespace, labels: { app: "web" }, ownerReferences: [owner] },
     spec: {
       nodeName: node,
       terminationGracePeriodSeconds: 0,
@@ -59,15 +49,15 @@ async function protectedPod(kubeconfig: string, node: string) {
     },
   });
   const status = { phase: "Running", conditions: [{ type: "Ready", status: "True" }] };
-  await send("replace", `${core}/pods/web/status`, { ...made, status });
-  await send("create", "/apis/policy/v1beta1/namespaces/default/poddisruptionbudgets", {
+  await api.patch("merge", "pods", "web", { status }, namespace, "status");
+  await api.create({
     apiVersion: "policy/v1beta1",
     kind: "PodDisruptionBudget",
-    metadata: { name: "web" },
+    metadata: { name: "web", namespace },
     spec: { minAvailable: 1, selector: { matchLabels: { app: "web" } } },
   });
-  const healthy = ["get", "poddisruptionbudget", "web", "-o", "jsonpath={.status.currentHealthy}"];
-  await expect.poll(() => administer(kubeconfig, healthy), { timeout: 60_000 }).toBe("1");
+  const healthy = async () => (await api.get("poddisruptionbudgets", "web", namespace)).status.currentHealthy;
+  await expect.poll(healthy, { timeout: 60_000 }).toBe(1);
 }
 
 test("a node is drained, another tab continues, and it is removed when it is drained", async ({ browser }) => {
@@ -89,15 +79,22 @@ test("a node is drained, another tab continues, and it is removed when it is dra
     const kubeconfig = `${terminal.home}/admin.kubeconfig`;
     const written = await terminal.portico("cluster", "kubeconfig", name, "--certificate", "--out", kubeconfig, "--yes");
     expect(written.code, written.stderr).toBe(0);
-    const binding = ["create", "clusterrolebinding", "all-users", "--clusterrole=cluster-admin", "--group=system:authenticated"];
-    await administer(kubeconfig, binding);
+    const api = new KubernetesApi(kubeconfig);
+    const apiGroup = "rbac.authorization.k8s.io";
+    await api.create({
+      apiVersion: `${apiGroup}/v1`,
+      kind: "ClusterRoleBinding",
+      metadata: { name: "all-users" },
+      roleRef: { apiGroup, kind: "ClusterRole", name: "cluster-admin" },
+      subjects: [{ apiGroup, kind: "Group", name: "system:authenticated" }],
+    });
 
     const nodes = path.managedClusters(cluster, "nodes");
     await page.goto(nodes);
     const row = main(page).getByRole("row").filter({ hasText: "default-worker" }).first();
     await expect(row).toContainText("Ready", { timeout: 60_000 });
     const node = (await row.getByRole("rowheader").innerText()).split("\n")[0] ?? "";
-    await protectedPod(kubeconfig, node);
+    await protectedPod(api, node);
 
     await row.getByRole("button", { name: "Remove" }).click();
     const removal = part(page, "removal");
@@ -120,7 +117,7 @@ test("a node is drained, another tab continues, and it is removed when it is dra
     const other = await signedIn(browser, who, nodes);
     const continued = part(other, "drain");
     await expect(continued).toContainText("Waiting for you");
-    await administer(kubeconfig, ["delete", "poddisruptionbudget", "web"]);
+    await api.delete("poddisruptionbudgets", "web", { namespace: "default" });
     await continued.getByRole("button", { name: "Continue draining" }).click();
     await expect(continued).toContainText("is drained", { timeout: 60_000 });
     await continued.getByRole("button", { name: "Remove the drained node" }).click();

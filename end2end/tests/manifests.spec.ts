@@ -5,7 +5,7 @@ import { expect, test } from "../support/browser";
 import { content, documents, editor, paste, planned, review, reviewChanges, textOf } from "../support/editor";
 import { cluster } from "../support/env";
 import { interactive } from "../support/interactive";
-import { admin, adminWith, apply } from "../support/kubectl";
+import { admin, type Resource } from "../support/kubernetes-api";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
@@ -17,9 +17,10 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => remove(namespace));
 
-const field = (kind: string, name: string, jsonpath: string) =>
-  admin("acme-prod", "get", kind, "-n", namespace, name, "-o", `jsonpath={${jsonpath}}`, "--ignore-not-found");
-const managers = (kind: string, name: string) => field(kind, name, ".metadata.managedFields[*].manager");
+const read = (resource: Resource, name: string) => admin("acme-prod").find(resource, name, namespace);
+const dataOf = async (name: string): Promise<Record<string, string> | undefined> => (await read("configmaps", name))?.data;
+const managers = async (resource: Resource, name: string): Promise<string[]> =>
+  (await read(resource, name))?.metadata.managedFields.map(({ manager }: { manager: string }) => manager);
 const configMap = (name: string, data: Record<string, string>) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data });
 
 async function openCreate(page: Page, user: "ada" | "devi" | "vera" = "devi", query = `namespace=${namespace}`) {
@@ -48,9 +49,9 @@ test.describe("creation", () => {
     await paste(page, text.replace("name: example", `name: ${name}`));
     await reviewChanges(page);
     await expect(planned(page, name)).toHaveAttribute("data-effect", "create");
-    expect(await field("configmap", name, ".data.key")).toBe("");
+    expect(await read("configmaps", name)).toBeUndefined();
     await applied(page, "1 created");
-    expect(await field("configmap", name, ".data.key")).toBe("value");
+    expect((await dataOf(name))?.key).toBe("value");
     await outcome(page).getByRole("link", { name }).click();
     await expect(page.getByRole("heading", { level: 1, name })).toBeVisible();
   });
@@ -70,12 +71,12 @@ test.describe("creation", () => {
     await reviewChanges(page);
     await expect(planned(page, settings)).toHaveAttribute("data-effect", "create");
     await expect(planned(page, web)).toHaveAttribute("data-effect", "create");
-    expect(await field("deployment", web, ".metadata.name")).toBe("");
+    expect(await read("deployments", web)).toBeUndefined();
     await applied(page, "2 created");
-    expect(await field("configmap", settings, ".data.level")).toBe("debug");
-    expect(await field("deployment", web, ".spec.replicas")).toBe("1");
-    expect(await managers("configmap", settings)).toBe("portico");
-    expect((await managers("deployment", web)).split(" ")).toContain("portico");
+    expect((await dataOf(settings))?.level).toBe("debug");
+    expect((await read("deployments", web))?.spec.replicas).toBe(1);
+    expect(await managers("configmaps", settings)).toEqual(["portico"]);
+    expect(await managers("deployments", web)).toContain("portico");
     // the same again changes nothing
     await reviewChanges(page);
     await expect(planned(page, settings)).toHaveAttribute("data-effect", "nothing");
@@ -96,8 +97,8 @@ test.describe("creation", () => {
     await expect(review(page)).toContainText("The cluster refuses some of these manifests");
     await expect(applyButton(page)).toHaveCount(0);
     await expect(editor(page).locator(".cm-lintRange-error").first()).toContainText(/labels|app|other/);
-    expect(await field("configmap", settings, ".metadata.name")).toBe("");
-    expect(await field("deployment", web, ".metadata.name")).toBe("");
+    expect(await read("configmaps", settings)).toBeUndefined();
+    expect(await read("deployments", web)).toBeUndefined();
     // a correction makes the review outdated
     await paste(page, documents(configMap(settings, { a: "b" })));
     await expect(review(page)).toHaveCount(0);
@@ -114,7 +115,7 @@ test.describe("creation", () => {
 
   test("fields of another manager are taken over only when the user accepts it", async ({ page }) => {
     const name = unique("shared");
-    await adminWith("acme-prod", JSON.stringify(configMap(name, { key: "theirs", other: "theirs" })), "apply", "--server-side", "--field-manager=other", "-f", "-");
+    await admin("acme-prod").applyServerSide(configMap(name, { key: "theirs", other: "theirs" }), "other");
     await openCreate(page);
     await paste(page, documents(configMap(name, { key: "ours" })));
     await reviewChanges(page);
@@ -122,11 +123,11 @@ test.describe("creation", () => {
     await expect(planned(page, name)).not.toContainText(".data.other");
     await expect(review(page)).toContainText("Take them over, or remove them from the manifest");
     await expect(applyButton(page)).toHaveCount(0);
-    expect(await field("configmap", name, ".data.key")).toBe("theirs");
+    expect((await dataOf(name))?.key).toBe("theirs");
     await planned(page, name).getByLabel("Take these fields over").check();
     await applied(page, "1 changed");
-    expect(await field("configmap", name, ".data")).toBe('{"key":"ours","other":"theirs"}');
-    expect((await managers("configmap", name)).split(" ").sort()).toEqual(["other", "portico"]);
+    expect(await dataOf(name)).toEqual({ key: "ours", other: "theirs" });
+    expect((await managers("configmaps", name)).sort()).toEqual(["other", "portico"]);
   });
 
   test("files are added as documents, and other files are refused", async ({ page }) => {
@@ -143,8 +144,8 @@ test.describe("creation", () => {
     await expect(page.getByRole("alert").filter({ hasText: "picture.png was not added" })).toBeVisible();
     await reviewChanges(page);
     await applied(page, "2 created");
-    expect(await field("configmap", one, ".metadata.name")).toBe(one);
-    expect(await field("configmap", two, ".metadata.name")).toBe(two);
+    expect(await read("configmaps", one)).toBeDefined();
+    expect(await read("configmaps", two)).toBeDefined();
   });
 
   test("a draft survives a reload, and is offered", async ({ page }) => {
@@ -179,8 +180,8 @@ test.describe("an edit", () => {
     return made;
   };
   /** Its status no longer changes afterwards. */
-  const ready = (name: string) => admin("acme-prod", "wait", "--for=condition=Available", "--timeout=60s", "-n", namespace, `deployment/${name}`);
-  const environment = (name: string) => field("deployment", name, ".spec.template.spec.containers[0].env");
+  const ready = (name: string) => admin("acme-prod").waitForCondition("Available", "deployments", name, namespace);
+  const environment = async (name: string): Promise<object[]> => (await read("deployments", name))?.spec.template.spec.containers[0].env ?? [];
 
   async function openEdit(page: Page, name: string) {
     await signIn(page, "devi", path.deployment(namespace, name));
@@ -192,7 +193,7 @@ test.describe("an edit", () => {
 
   test("removes a field after a review of the difference", async ({ page }) => {
     const name = unique("edited");
-    await apply("acme-prod", web(name));
+    await admin("acme-prod").apply(web(name));
     await ready(name);
     await openEdit(page, name);
     const text = await textOf(page);
@@ -204,27 +205,27 @@ test.describe("an edit", () => {
     const difference = review(page).getByRole("region", { name: /^Difference of / });
     await expect(difference.locator("del").filter({ hasText: "name: MODE" })).toBeVisible();
     await expect(difference.locator("ins")).toHaveCount(0);
-    expect(await environment(name)).toContain("MODE");
+    expect(await environment(name)).toEqual([{ name: "MODE", value: "fast" }]);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await expect(page.getByText(`${name} was saved.`)).toBeVisible();
     await expect(page).toHaveURL(new RegExp(`/${name}$`));
-    expect(await environment(name)).toBe("");
+    expect(await environment(name)).toEqual([]);
   });
 
   test("of an object that was changed meanwhile is a conflict, keeps its text, and is repeated on the newest version", async ({ page }) => {
     const name = unique("raced");
-    await apply("acme-prod", web(name));
+    await admin("acme-prod").apply(web(name));
     await ready(name);
     await openEdit(page, name);
     const ours = (await textOf(page)).replace("value: fast", "value: slow");
     await paste(page, ours);
     await reviewChanges(page);
-    await admin("acme-prod", "label", "deployment", "-n", namespace, name, "team=blue");
+    await admin("acme-prod").patch("merge", "deployments", name, { metadata: { labels: { team: "blue" } } }, namespace);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     const main = page.getByRole("main");
     await expect(main).toContainText(`${name} was changed in the meantime`);
     expect(await textOf(page)).toBe(ours);
-    expect(await environment(name)).toContain("fast");
+    expect(await environment(name)).toEqual([{ name: "MODE", value: "fast" }]);
     await page.getByRole("button", { name: "Repeat my changes on the newest version" }).click();
     await expect(main).toContainText("Your changes were repeated on the newest version");
     const repeated = await textOf(page);
@@ -236,36 +237,37 @@ test.describe("an edit", () => {
     await expect(difference.locator("del").filter({ hasText: "team" })).toHaveCount(0);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await expect(page.getByText(`${name} was saved.`)).toBeVisible();
-    expect(await environment(name)).toContain("slow");
-    expect(await field("deployment", name, ".metadata.labels.team")).toBe("blue");
+    expect(await environment(name)).toEqual([{ name: "MODE", value: "slow" }]);
+    expect((await read("deployments", name))?.metadata.labels?.team).toBe("blue");
   });
 
   test("is saved although the status of the object has changed meanwhile", async ({ page }) => {
     const name = unique("busy");
-    await apply("acme-prod", web(name));
+    await admin("acme-prod").apply(web(name));
     await ready(name);
     await openEdit(page, name);
     await paste(page, (await textOf(page)).replace("value: fast", "value: slow"));
     await reviewChanges(page);
-    const before = await field("deployment", name, ".metadata.resourceVersion");
-    await admin("acme-prod", "delete", "pods", "-n", namespace, "-l", `app=${name}`);
+    const version = async () => (await read("deployments", name))?.metadata.resourceVersion;
+    const before = await version();
+    await admin("acme-prod").deleteSelected("pods", { namespace, labels: `app=${name}` });
+    await expect.poll(version).not.toBe(before);
     await ready(name);
-    expect(await field("deployment", name, ".metadata.resourceVersion")).not.toBe(before);
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await expect(page.getByText(`${name} was saved.`)).toBeVisible();
-    expect(await environment(name)).toContain("slow");
+    expect(await environment(name)).toEqual([{ name: "MODE", value: "slow" }]);
   });
 
   test("that renames the object is refused", async ({ page }) => {
     const name = unique("renamed");
-    await apply("acme-prod", configMap(name, { a: "b" }));
+    await admin("acme-prod").apply(configMap(name, { a: "b" }));
     await signIn(page, "devi", path.object(namespace, "core/v1/configmaps", name, "edit?as=yaml"));
     await expect(content(page)).toContainText(name);
     await paste(page, (await textOf(page)).replace(`name: ${name}`, `name: ${name}-2`));
     await page.getByRole("button", { name: "Review changes" }).click();
     await expect(page.getByRole("main")).toContainText("metadata.name of an existing object cannot be changed");
     await expect(page.getByRole("button", { name: "Save", exact: true })).toHaveCount(0);
-    expect(await field("configmap", `${name}-2`, ".metadata.name")).toBe("");
+    expect(await read("configmaps", `${name}-2`)).toBeUndefined();
   });
 });
 
@@ -333,14 +335,14 @@ test.describe("the editor", () => {
     await expect(applyButton(page)).toBeFocused();
     await page.keyboard.press("Enter");
     await expect(outcome(page)).toContainText("1 created");
-    expect(await field("configmap", name, ".metadata.name")).toBe(name);
+    expect(await read("configmaps", name)).toBeDefined();
   });
 });
 
 test.describe("a viewer", () => {
   test("sees Edit disabled with the reason, and no editor at its address", async ({ page }) => {
     const name = unique("viewed");
-    await apply("acme-prod", deploymentManifest(namespace, name));
+    await admin("acme-prod").apply(deploymentManifest(namespace, name));
     await signIn(page, "vera", path.deployment(namespace, name));
     const edit = page.getByRole("navigation", { name: "Parts of this object" }).getByRole("button", { name: "Edit" });
     await expect(edit).toHaveAttribute("aria-disabled", "true");
@@ -362,7 +364,7 @@ test.describe("a viewer", () => {
     const answer = await api.post("/api/manifests/apply", sent);
     expect(answer.status).toBe(200);
     expect(JSON.parse(answer.body)).toMatchObject([{ effect: "refused", object: null }]);
-    expect(await field("configmap", name, ".metadata.name")).toBe("");
+    expect(await read("configmaps", name)).toBeUndefined();
     // a request that the page of another site would send
     expect((await api.post("/api/manifests/apply", sent, { "x-csrf-token": "guess" })).status).toBe(403);
   });
@@ -370,7 +372,7 @@ test.describe("a viewer", () => {
 
 test("the create page is accessible in light and dark", async ({ page }) => {
   const name = unique("shared");
-  await adminWith("acme-prod", JSON.stringify(configMap(name, { key: "theirs" })), "apply", "--server-side", "--field-manager=other", "-f", "-");
+  await admin("acme-prod").applyServerSide(configMap(name, { key: "theirs" }), "other");
   await openCreate(page);
   const expectAccessible = async () => {
     for (const colorScheme of ["light", "dark"] as const) {

@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
 import { roleId, userId } from "../support/env";
 import { interactive } from "../support/interactive";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
 import { createNamespace, remove } from "../support/workloads";
@@ -42,7 +42,7 @@ const of = (namespace: string) => `of-${namespace}`;
 
 /** Gives a user rights without Portico. */
 async function bind(namespace: string, group: string) {
-  await apply("acme-prod", {
+  await admin("acme-prod").apply({
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "RoleBinding",
     metadata: { name: "made-elsewhere", namespace },
@@ -52,7 +52,7 @@ async function bind(namespace: string, group: string) {
 }
 
 async function configMap(namespace: string, name: string) {
-  await apply("acme-prod", { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { a: "b" } });
+  await admin("acme-prod").apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { a: "b" } });
 }
 
 test("a user who may not list namespaces sees those that were granted", async ({ page, browser }) => {
@@ -131,7 +131,7 @@ test("rows leave the screen without a reload when the right to list them ends", 
   await expect(page.getByText("Live", { exact: true })).toBeVisible();
   await page.evaluate(() => ((window as { marker?: boolean }).marker = true));
 
-  await admin("acme-prod", "delete", "rolebinding", "-n", namespace, "made-elsewhere");
+  await admin("acme-prod").delete("rolebindings", "made-elsewhere", { namespace });
   await expect(link(page, of(namespace))).toHaveCount(0, { timeout: 75_000 });
   await expect(page.locator("[data-state=not-permitted]")).toBeVisible();
   expect(await page.evaluate(() => (window as { marker?: boolean }).marker)).toBe(true);

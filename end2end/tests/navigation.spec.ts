@@ -4,7 +4,7 @@ import { axe, setColorScheme } from "../support/accessibility";
 import { expect, test } from "../support/browser";
 import { cluster, projectId } from "../support/env";
 import { interactive } from "../support/interactive";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, createPod, remove, unique } from "../support/workloads";
@@ -272,7 +272,7 @@ test.describe("the command palette", () => {
     const namespace = await createNamespace("palette");
     const name = unique("needle");
     await createPod(namespace, name);
-    await admin("acme-prod", "create", "configmap", name, "-n", namespace);
+    await admin("acme-prod").create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace } });
     await signIn(page, "ada", path.clusterPage());
     await openPalette(page);
     await page.keyboard.type(name);
@@ -449,7 +449,7 @@ test.describe("the cluster's menu", () => {
   test("lists custom resources by their group", async ({ page }) => {
     const plural = `navtrains${Date.now().toString(36)}`;
     const crd = `${plural}.navigation.example.org`;
-    await apply("acme-prod", {
+    await admin("acme-prod").apply({
       apiVersion: "apiextensions.k8s.io/v1",
       kind: "CustomResourceDefinition",
       metadata: { name: crd },
@@ -460,7 +460,7 @@ test.describe("the cluster's menu", () => {
         versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
       },
     });
-    await admin("acme-prod", "wait", "--for=condition=Established", "--timeout=60s", `crd/${crd}`);
+    await admin("acme-prod").waitForDefinition(crd);
     await signIn(page, "ada", path.list("core/v1/pods", "namespace=shop"));
     await rows(page);
     // kinds that the session has read seconds ago are shown until the part is opened later
@@ -471,6 +471,6 @@ test.describe("the cluster's menu", () => {
     }).toPass();
     await expect(menu(page).getByText("navigation.example.org")).toBeVisible();
     await expect(link).toHaveAttribute("href", /\?namespace=shop$/);
-    await admin("acme-prod", "delete", "crd", crd);
+    await admin("acme-prod").delete("customresourcedefinitions", crd);
   });
 });

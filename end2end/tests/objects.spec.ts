@@ -1,13 +1,12 @@
 import type { Page } from "@playwright/test";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
-import { admin, apply } from "../support/kubectl";
+import { kubectlAsAdmin } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
-import { createNamespace, createPod, deploymentManifest, podManifest, podReady, remove, removePod, unique } from "../support/workloads";
+import { createNamespace, createPod, deploymentManifest, podManifest, podOf, podReady, remove, removePod, unique } from "../support/workloads";
 
 const main = (page: Page) => page.getByRole("main");
-const podOf = (app: string) =>
-  admin("acme-prod", "get", "pods", "-n", "shop", "-l", `app=${app}`, "-o", "jsonpath={.items[0].metadata.name}");
 
 /** What Chromium says about statuses is not the page's doing: an object may go while it is looked at. */
 const ofTheBrowser = /Failed to load resource: the server responded with a status of/;
@@ -98,13 +97,13 @@ test.describe("finding_p3 the log of a container that has not started", () => {
     const pod = podManifest(namespace, "later", "while true; do echo it-runs; sleep 1; done");
     // the init container ends when its file is there
     const first = { ...pod.spec.containers[0], name: "first", command: ["sh", "-c", "until [ -e /tmp/go ]; do sleep 0.2; done"] };
-    await apply("acme-prod", { ...pod, spec: { ...pod.spec, initContainers: [first] } });
+    await admin("acme-prod").apply({ ...pod, spec: { ...pod.spec, initContainers: [first] } });
     await signIn(page, "vera", path.pod(namespace, "later", "logs"));
     await expect(page.locator("[data-state=not-started]")).toContainText("init container first has to end first");
     await expect
-      .poll(() => admin("acme-prod", "get", "pod", "-n", namespace, "later", "-o", "jsonpath={.status.initContainerStatuses[0].state.running.startedAt}"))
-      .not.toBe("");
-    await admin("acme-prod", "exec", "-n", namespace, "later", "-c", "first", "--", "touch", "/tmp/go");
+      .poll(async () => (await admin("acme-prod").get("pods", "later", namespace)).status.initContainerStatuses?.[0]?.state?.running?.startedAt)
+      .toBeDefined();
+    await kubectlAsAdmin("acme-prod", "exec", "-n", namespace, "later", "-c", "first", "--", "touch", "/tmp/go");
     await expect(page.getByRole("log")).toContainText("it-runs", { timeout: 20_000 });
     await expect(page.locator("[data-state=not-started]")).toHaveCount(0);
     await remove(namespace);
@@ -163,18 +162,18 @@ test("finding_p7 the filter of a log stays when timestamps are shown", async ({ 
 
 /** Makes every Pod of the namespace pass its readiness probe, once `count` of them run. */
 async function makeReady(namespace: string, count: number) {
-  const running = ["-n", namespace, "--field-selector=status.phase=Running", "-o", "name"];
   let pods: string[] = [];
   await expect
     .poll(
       async () => {
-        pods = (await admin("acme-prod", "get", "pods", ...running)).split("\n").filter(Boolean);
+        const running = await admin("acme-prod").list("pods", { namespace, fields: "status.phase=Running" });
+        pods = running.map(({ metadata }) => metadata.name);
         return pods.length;
       },
       { timeout: 45_000 },
     )
     .toBe(count);
-  for (const pod of pods) await admin("acme-prod", "exec", "-n", namespace, pod, "--", "touch", "/tmp/ready");
+  for (const pod of pods) await kubectlAsAdmin("acme-prod", "exec", "-n", namespace, pod, "--", "touch", "/tmp/ready");
 }
 
 test("finding_p19 replicas that were just asked for are progress, no warning", async ({ page }) => {
@@ -184,12 +183,12 @@ test("finding_p19 replicas that were just asked for are progress, no warning", a
   // a replica is ready when the test says so
   const slow = { ...container, readinessProbe: { exec: { command: ["test", "-e", "/tmp/ready"] }, periodSeconds: 1 } };
   const template = { ...manifest.spec.template, spec: { ...manifest.spec.template.spec, containers: [slow] } };
-  await apply("acme-prod", { ...manifest, spec: { ...manifest.spec, progressDeadlineSeconds: 300, template } });
+  await admin("acme-prod").apply({ ...manifest, spec: { ...manifest.spec, progressDeadlineSeconds: 300, template } });
   await makeReady(namespace, 1);
-  await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/web", "--timeout=60s");
+  await admin("acme-prod").waitForRollout(namespace, "web");
   await signIn(page, "devi", path.deployment(namespace, "web"));
   await expect(main(page)).toContainText("1 of 1 ready");
-  await admin("acme-prod", "scale", "-n", namespace, "deployment/web", "--replicas=2");
+  await admin("acme-prod").scale(namespace, "web", 2);
   const status = page.locator(".page-title .status");
   await expect(status).toHaveText("Starting, 1 of 2 ready");
   await expect(status).toHaveClass(/is-info/);

@@ -1,13 +1,10 @@
 import { readFileSync } from "node:fs";
 import type { Locator, Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
-import { admin } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
-import { createNamespace, createPod, podReady, remove, removePod, unique } from "../support/workloads";
-
-const podOf = (app: string) =>
-  admin("acme-prod", "get", "pods", "-n", "shop", "-l", `app=${app}`, "-o", "jsonpath={.items[0].metadata.name}");
+import { createNamespace, createPod, podOf, podReady, remove, removePod, unique } from "../support/workloads";
 
 async function open(page: Page, user: "ada" | "devi" | "vera", app: string, tab = "") {
   const name = await podOf(app);
@@ -89,7 +86,7 @@ test("the YAML is the object's, without managed fields, and reads without a wrap
 
 test("a Secret's values are not in its YAML", async ({ page }) => {
   await signIn(page, "devi", path.object("shop", "core/v1/secrets", "payment-gateway", "yaml"));
-  const value = await admin("acme-prod", "get", "secret", "-n", "shop", "payment-gateway", "-o", "jsonpath={.data.api-key}");
+  const value: string = (await admin("acme-prod").get("secrets", "payment-gateway", "shop")).data["api-key"];
   await expect(page.getByRole("region", { name: /YAML/ })).toContainText("kind: Secret");
   expect(await page.content()).not.toContain(value);
   expect(await page.content()).not.toContain(Buffer.from(value, "base64").toString());

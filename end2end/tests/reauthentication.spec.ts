@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { content, documents, paste, reviewChanges, textOf } from "../support/editor";
 import { password } from "../support/env";
-import { admin } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
 import { signIn } from "../support/sign-in";
@@ -84,7 +84,7 @@ test("need_02 the text of the editor stays while the session is continued, and i
     await reviewChanges(page);
     await page.getByRole("button", { name: "Apply 1 object" }).click();
     await expect(page.locator("[data-part=outcome]").getByRole("heading", { name: "1 created" })).toBeVisible();
-    expect(await admin("acme-prod", "get", "configmap", "-n", namespace, name, "-o", "jsonpath={.data.key}")).toBe("value");
+    expect((await admin("acme-prod").get("configmaps", name, namespace)).data.key).toBe("value");
   } finally {
     await remove(namespace);
   }

@@ -3,7 +3,7 @@ import type { Browser, Page } from "@playwright/test";
 import { expect, test } from "../support/browser";
 import { interactive } from "../support/interactive";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
-import { apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
 import { section } from "../support/sections";
@@ -14,7 +14,7 @@ import { createNamespace, podManifest, podReady, remove, unique } from "../suppo
 let namespace: string;
 test.beforeAll(async () => {
   namespace = await createNamespace("refusals");
-  await apply("acme-prod", podManifest(namespace, "kept"));
+  await admin("acme-prod").apply(podManifest(namespace, "kept"));
 });
 test.afterAll(() => remove(namespace));
 
@@ -84,7 +84,7 @@ test.describe("a user who may get pods, but nothing of them", () => {
     // without a role of the cluster
     await giveRole(who.id, "acme", "member");
     await may("get pods");
-    await apply("acme-prod", {
+    await admin("acme-prod").apply({
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "RoleBinding",
       metadata: { name: "pods-only", namespace },
@@ -104,7 +104,7 @@ test.describe("a user who may get pods, but nothing of them", () => {
   };
 
   const may = (what: keyof typeof rules) =>
-    apply("acme-prod", {
+    admin("acme-prod").apply({
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "Role",
       metadata: { name: "pods-only", namespace },

@@ -4,12 +4,12 @@ import { expect, test } from "../support/browser";
 import { person, type Person } from "../support/cli";
 import { cluster, grants, homeCluster, homeProject, roleId, type ClusterName, type UserName } from "../support/env";
 import { send } from "../support/http";
-import { admin } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import { PanelApi, type AccessQuery, type RightAnswer } from "../support/panel-api";
 import * as path from "../support/paths";
 import { shell } from "../support/socket";
 import { canI, question, spelled, triples, type Triple } from "../support/triples";
-import { deploymentManifest, podManifest, remove, unique } from "../support/workloads";
+import { deploymentManifest, podManifest, podOf, remove, unique } from "../support/workloads";
 
 const people = new Map<UserName, Promise<Person>>();
 
@@ -131,11 +131,10 @@ interface Target {
 }
 
 async function targets(): Promise<Target> {
-  const [pod = "", podUid = ""] = (
-    await admin("acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name} {.items[0].metadata.uid}")
-  ).split(" ");
-  const systemPod = await admin("acme-prod", "get", "pods", "-n", "kube-system", "-o", "jsonpath={.items[*].metadata.name}");
-  return { pod, podUid, systemPod: systemPod.split(" ")[0] ?? "" };
+  const pod = await podOf("checkout");
+  const { metadata } = await admin("acme-prod").get("pods", pod, "shop");
+  const [systemPod] = await admin("acme-prod").list("pods", { namespace: "kube-system" });
+  return { pod, podUid: metadata.uid, systemPod: systemPod?.metadata.name ?? "" };
 }
 
 const id = () => cluster("acme-prod").id;

@@ -4,13 +4,12 @@ import { axe, setColorScheme } from "../support/accessibility";
 import { expect, newContext, test } from "../support/browser";
 import { send } from "../support/http";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
-import { admin } from "../support/kubectl";
 import * as path from "../support/paths";
 import { porticoUrl } from "../support/env";
 import { record } from "../support/secrets";
 import { account, enter, signedIn, type Account } from "../support/sign-in";
 import { signOut } from "../support/sign-out";
-import { unique } from "../support/workloads";
+import { podOf, unique } from "../support/workloads";
 
 const list = "/oauth2/sessions";
 
@@ -74,9 +73,7 @@ test("the user menu leads to the list, which marks this session and ends another
 
 test("a terminal closes within a second when its session is ended in another browser, with the reason", async ({ browser }) => {
   await withUser(async (who) => {
-    const pod = await admin(
-      "acme-prod", "get", "pods", "-n", "shop", "-l", "app=checkout", "-o", "jsonpath={.items[0].metadata.name}",
-    );
+    const pod = await podOf("checkout");
     const lost = await signedIn(browser, who, path.pod("shop", pod, "terminal"));
     await expect(lost.locator("portico-terminal")).toContainText("$", { timeout: 15_000 });
     const page = await atList(browser, who);

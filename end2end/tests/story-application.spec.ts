@@ -6,7 +6,7 @@ import type { Page } from "@playwright/test";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
 import { content, paste, planned, review, reviewChanges } from "../support/editor";
 import { projectRoot } from "../support/env";
-import { admin, apply } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
 import { signIn } from "../support/shared-sign-in";
@@ -167,12 +167,13 @@ for (const width of [1440, 390]) {
       await expect(part(page, "revisions").getByRole("row").nth(1)).toContainText(/^2 Current/);
       await expect(part(page, "rollout")).toContainText(complete(2));
       await expect(part(page, "pods").getByRole("heading", { name: "Pods (2)" })).toBeVisible();
-      const images = () => admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].spec.containers[*].image}");
-      await expect.poll(images).toBe(`${nextImage} ${nextImage}`);
+      const shopPods = () => admin("acme-prod").list("pods", { namespace, labels: "app=shop" });
+      const images = async () => (await shopPods()).flatMap(({ spec }) => spec.containers.map(({ image }: { image: string }) => image));
+      await expect.poll(images).toEqual([nextImage, nextImage]);
       await picture("5-rolled-out");
 
       await tab(page, "Logs").click();
-      const pods = (await admin("acme-prod", "get", "pods", "-n", namespace, "-l", "app=shop", "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
+      const pods = (await shopPods()).map(({ metadata }) => metadata.name);
       const lines = page.getByRole("log");
       for (const pod of pods) await expect(lines).toContainText(new RegExp(`\\[${pod}\\] good-morning order=\\d+ currency=EUR`));
       await picture("6-logs");
@@ -181,9 +182,9 @@ for (const width of [1440, 390]) {
     test("need_rollback a developer finds a workload that crashes, reads why, and rolls it back", async () => {
       test.setTimeout(240_000);
       const healthy = deploymentManifest(namespace, "payments", 2, "echo connected; sleep infinity");
-      await apply("acme-prod", healthy);
-      await admin("acme-prod", "rollout", "status", "-n", namespace, "deployment/payments", "--timeout=60s");
-      await apply("acme-prod", deploymentManifest(namespace, "payments", 2, "echo cannot reach the database; exit 3"));
+      await admin("acme-prod").apply(healthy);
+      await admin("acme-prod").waitForRollout(namespace, "payments");
+      await admin("acme-prod").apply(deploymentManifest(namespace, "payments", 2, "echo cannot reach the database; exit 3"));
 
       await signIn(page, "devi", path.list("core/v1/pods", `namespace=${namespace}`));
       const row = page.getByRole("main").getByRole("row").filter({ hasText: "CrashLoopBackOff" }).first();
@@ -216,7 +217,8 @@ for (const width of [1440, 390]) {
       await expect(failing).toHaveCount(0);
       await expect(page.locator("[data-reason]")).toHaveCount(0);
       await picture("11-recovered");
-      expect(await admin("acme-prod", "get", "deployment", "-n", namespace, "payments", "-o", "jsonpath={.spec.template.spec.containers[0].command[2]}")).toBe("echo connected; sleep infinity");
+      const { spec } = await admin("acme-prod").get("deployments", "payments", namespace);
+      expect(spec.template.spec.containers[0].command[2]).toBe("echo connected; sleep infinity");
     });
   });
 }

@@ -4,9 +4,9 @@ import { mkdirSync } from "node:fs";
 import nodePath from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
-import { cluster, projectRoot, roleId, setting } from "../support/env";
+import { projectRoot, roleId } from "../support/env";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
-import { admin, apply, run } from "../support/kubectl";
+import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
 import { record } from "../support/secrets";
 import { signIn, type Account } from "../support/sign-in";
@@ -23,15 +23,15 @@ const workloads = ["cart", "orders", "stock", "tax"];
 
 let who: Account & { id: string };
 
-const list = (items: object[]) => apply(name, { apiVersion: "v1", kind: "List", items });
+const list = (items: object[]) => admin(name).apply({ apiVersion: "v1", kind: "List", items });
+
+const mayListPods = (groups: string[], namespace: string) => admin(name).permits(groups, "list", { group: "", resource: "pods", namespace });
 
 /** A pod that no node runs, in the state that the test gives it. It needs no token, which a new service account lacks. */
 async function pod(namespace: string, podName: string, status: object) {
   const container = { name: "main", image: "localhost/none" };
-  await apply(name, { apiVersion: "v1", kind: "Pod", metadata: { name: podName, namespace, labels: { app: podName } }, spec: { schedulerName: "none", automountServiceAccountToken: false, containers: [container] } });
-  const patch = ["patch", "pod", "-n", namespace, podName, "--subresource=status", "--type=merge", "-p", JSON.stringify({ status })];
-  const { code, stderr } = await run(setting("KUBECTL_CURRENT"), ["--kubeconfig", cluster(name).adminKubeconfig, ...patch]);
-  expect(code, stderr).toBe(0);
+  await admin(name).apply({ apiVersion: "v1", kind: "Pod", metadata: { name: podName, namespace, labels: { app: podName } }, spec: { schedulerName: "none", automountServiceAccountToken: false, containers: [container] } });
+  await admin(name).patch("merge", "pods", podName, { status }, namespace, "status");
 }
 
 const running = { phase: "Running", conditions: [{ type: "Ready", status: "True" }], containerStatuses: [{ name: "main", image: "x", imageID: "x", ready: true, restartCount: 0, state: { running: { startedAt: "2026-01-01T00:00:00Z" } } }] };
@@ -75,21 +75,20 @@ test.beforeAll(async () => {
     // what the user may not see
     deploymentManifest(namespaces[7] as string, "foreign", 0),
   ]);
-  for (const namespace of own) await expect.poll(() => admin(name, "get", "serviceaccounts", "-n", namespace, "-o", "name")).toContain("default");
+  for (const namespace of own) await expect.poll(() => admin(name).find("serviceaccounts", "default", namespace)).toBeDefined();
   await pod(own[0], "cart-6f5b", running);
   await pod(own[0], "orders-5c4d", running);
   await pod(own[1], failing, crashing);
   await pod(own[1], "stock-8a7e", running);
   // the API server's authorizer hears of a binding a moment later
-  const question = ["auth", "can-i", "list", "pods", "-n", own[1], "--as=x", `--as-group=portico:user:${id}`];
-  await expect.poll(async () => (await run(setting("KUBECTL"), ["--kubeconfig", cluster(name).adminKubeconfig, ...question])).stdout.trim()).toBe("yes");
+  await expect.poll(() => mayListPods([`portico:user:${id}`], own[1])).toBe(true);
 });
 
 test.afterAll(async () => {
   test.setTimeout(120_000);
   if (who) await deleteUser(who.id);
-  await admin(name, "delete", "clusterrole,clusterrolebinding", story, "--ignore-not-found");
-  await admin(name, "delete", "namespaces", "-l", `story=${story}`, "--wait=false");
+  for (const resource of ["clusterroles", "clusterrolebindings"] as const) await admin(name).delete(resource, story, { ignoreNotFound: true });
+  await admin(name).deleteSelected("namespaces", { labels: `story=${story}` }, { wait: false });
 });
 
 const pictures = nodePath.join(projectRoot, "end2end/screenshots");
@@ -196,18 +195,14 @@ for (const width of [1440, 390]) {
 
 /** Each workload with the time of its last restart. */
 async function restarts(): Promise<string[]> {
-  const time = "{.spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/restartedAt}";
-  const all = await Promise.all(
-    own.map((namespace) => admin(name, "get", "deployments", "-n", namespace, "-o", `jsonpath={range .items[*]}{.metadata.name} ${time}{"\\n"}{end}`)),
-  );
-  return all.flatMap((text) => text.split("\n")).filter(Boolean);
+  const all = await Promise.all(own.map((namespace) => admin(name).list("deployments", { namespace })));
+  return all.flat().map(({ metadata, spec }) => `${metadata.name} ${spec.template.metadata.annotations?.["kubectl.kubernetes.io/restartedAt"] ?? ""}`);
 }
 
 // the role that the user has in the project opens nothing by itself
 test("the user of this story has no right besides those two namespaces", async () => {
-  const groups = [`portico:user:${who.id}`, roleId("member")].flatMap((group) => [`--as-group=${group}`]);
-  for (const [namespace, expected] of [[own[0], "yes"], [namespaces[7] as string, "no"], ["shop", "no"]] as const) {
-    const { stdout } = await run(setting("KUBECTL"), ["--kubeconfig", cluster(name).adminKubeconfig, "auth", "can-i", "list", "pods", "-n", namespace, "--as=x", ...groups]);
-    expect(stdout.trim(), namespace).toBe(expected);
+  const groups = [`portico:user:${who.id}`, roleId("member")];
+  for (const [namespace, expected] of [[own[0], true], [namespaces[7] as string, false], ["shop", false]] as const) {
+    expect(await mayListPods(groups, namespace), namespace).toBe(expected);
   }
 });

@@ -1,9 +1,9 @@
 // The pages of workloads and of what belongs to them: pods, revisions, related objects, values, logs and terminals of all pods.
 import type { Page } from "@playwright/test";
 import { expect, takeComplaints, test } from "../support/browser";
-import { cluster, setting, userId } from "../support/env";
+import { cluster, userId } from "../support/env";
 import { interactive } from "../support/interactive";
-import { admin, apply, run } from "../support/kubectl";
+import { admin, type Resource } from "../support/kubernetes-api";
 import { ofTheBrowser } from "../support/page-check";
 import { PanelApi } from "../support/panel-api";
 import * as path from "../support/paths";
@@ -16,11 +16,11 @@ test.beforeAll(async () => {
 });
 test.afterAll(() => remove(namespace));
 
-const field = (kind: string, name: string, jsonpath: string) =>
-  admin("acme-prod", "get", kind, "-n", namespace, name, "-o", `jsonpath={${jsonpath}}`, "--ignore-not-found");
-const rolledOut = (name: string) => admin("acme-prod", "rollout", "status", "-n", namespace, `deployment/${name}`, "--timeout=60s");
-const podsOf = async (name: string) =>
-  (await admin("acme-prod", "get", "pods", "-n", namespace, "-l", `app=${name}`, "-o", "jsonpath={.items[*].metadata.name}")).split(" ");
+const deployment = (name: string) => admin("acme-prod").get("deployments", name, namespace);
+const rolledOut = (name: string) => admin("acme-prod").waitForRollout(namespace, name);
+const scale = (name: string, replicas: number) => admin("acme-prod").scale(namespace, name, replicas);
+const labelled = (resource: Resource, name: string) => admin("acme-prod").list(resource, { namespace, labels: `app=${name}` });
+const podsOf = async (name: string) => (await labelled("pods", name)).map(({ metadata }) => metadata.name);
 
 const main = (page: Page) => page.getByRole("main");
 const dialog = (page: Page) => page.getByRole("dialog");
@@ -37,14 +37,14 @@ const web = (name: string, mode: string, replicas = 1) => {
   });
   return made;
 };
-const mode = (name: string) => field("deployment", name, ".spec.template.spec.containers[0].env[0].value");
+const mode = async (name: string): Promise<string> => (await deployment(name)).spec.template.spec.containers[0].env[0].value;
 
 async function deployed(modes = ["one"], replicas = 1): Promise<string> {
   const name = unique("web");
-  await apply("acme-prod", { apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-settings`, namespace }, data: { LEVEL: "debug" } });
-  await apply("acme-prod", { apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: [{ port: 80, protocol: "TCP" }] } });
+  await admin("acme-prod").apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: `${name}-settings`, namespace }, data: { LEVEL: "debug" } });
+  await admin("acme-prod").apply({ apiVersion: "v1", kind: "Service", metadata: { name, namespace }, spec: { selector: { app: name }, ports: [{ port: 80, protocol: "TCP" }] } });
   for (const value of modes) {
-    await apply("acme-prod", web(name, value, replicas));
+    await admin("acme-prod").apply(web(name, value, replicas));
     await rolledOut(name);
   }
   return name;
@@ -66,8 +66,9 @@ test.describe("the page of a deployment", () => {
     await expect(revisions).toHaveCount(3);
     await expect(revisions.nth(1)).toContainText(/^2 Current/);
     await expect(revisions.nth(2)).toContainText(/^1/);
-    const [replicaSet] = (await admin("acme-prod", "get", "replicasets", "-n", namespace, "-l", `app=${name}`, "-o", "jsonpath={.items[?(@.metadata.annotations.deployment\\.kubernetes\\.io/revision=='1')].metadata.name}")).split(" ");
-    await expect(revisions.nth(2).getByRole("link", { name: replicaSet })).toBeVisible();
+    const replicaSet = (await labelled("replicasets", name)).find(({ metadata }) => metadata.annotations?.["deployment.kubernetes.io/revision"] === "1");
+    expect(replicaSet).toBeDefined();
+    await expect(revisions.nth(2).getByRole("link", { name: replicaSet?.metadata.name })).toBeVisible();
     await expect(main(page).getByRole("region", { name: "Selected by Services" }).getByRole("link", { name, exact: true })).toHaveAttribute("href", path.object(namespace, "core/v1/services", name));
     await main(page).getByRole("region", { name: "Uses" }).getByRole("link", { name: `${name}-settings` }).click();
     await expect(page.getByRole("heading", { level: 1, name: `${name}-settings` })).toBeVisible();
@@ -79,10 +80,10 @@ test.describe("the page of a deployment", () => {
     const name = await deployed();
     await signIn(page, "vera", path.deployment(namespace, name));
     await expect(part(page, "pods").getByRole("heading", { name: "Pods (1)" })).toBeVisible();
-    await admin("acme-prod", "scale", "-n", namespace, `deployment/${name}`, "--replicas=3");
+    await scale(name, 3);
     await expect(part(page, "pods").getByRole("heading", { name: "Pods (3)" })).toBeVisible();
     await expect(part(page, "rollout")).toContainText("Complete: 3 of 3 replicas");
-    await admin("acme-prod", "scale", "-n", namespace, `deployment/${name}`, "--replicas=0");
+    await scale(name, 0);
     await expect(part(page, "rollout")).toContainText("Scaled to zero.");
     await expect(part(page, "pods")).toContainText("Scaled to zero: it has no pods.");
   });
@@ -136,7 +137,7 @@ test.describe("changes", () => {
     await interactive(page);
     await page.getByRole("button", { name: "Pause rollout" }).click();
     await dialog(page).getByRole("button", { name: "Pause rollout" }).click();
-    await expect.poll(() => field("deployment", name, ".spec.paused")).toBe("true");
+    await expect.poll(async () => (await deployment(name)).spec.paused).toBe(true);
     await expect(page.getByText(`The rollout of ${name} is paused.`)).toBeVisible();
     await expect(part(page, "rollout").getByText("Paused", { exact: true })).toBeVisible();
     const rollBack = part(page, "revisions").getByRole("button", { name: "Roll back" });
@@ -147,7 +148,7 @@ test.describe("changes", () => {
     await dialog(page).getByText("Command line").click();
     await expect(command(page)).toHaveText(`kubectl rollout resume deployment/${name} -n ${namespace}`);
     await dialog(page).getByRole("button", { name: "Resume rollout" }).click();
-    await expect.poll(() => field("deployment", name, ".spec.paused")).toBe("");
+    await expect.poll(async () => (await deployment(name)).spec.paused).toBeUndefined();
     await expect(page.getByRole("button", { name: "Pause rollout" })).toBeVisible();
     await expect(part(page, "rollout").getByText("Paused", { exact: true })).toHaveCount(0);
   });
@@ -155,7 +156,7 @@ test.describe("changes", () => {
   test("a CronJob is suspended, resumed and run now", async ({ page }) => {
     const name = unique("nightly");
     const { spec } = podManifest(namespace, name, "echo done");
-    await apply("acme-prod", {
+    await admin("acme-prod").apply({
       apiVersion: "batch/v1beta1",
       kind: "CronJob",
       metadata: { name, namespace },
@@ -168,17 +169,18 @@ test.describe("changes", () => {
     await dialog(page).getByText("Command line").click();
     await expect(command(page)).toHaveText(`kubectl patch cronjob/${name} --type merge -p '{"spec":{"suspend":true}}' -n ${namespace}`);
     await dialog(page).getByRole("button", { name: "Suspend" }).click();
-    await expect.poll(() => field("cronjob", name, ".spec.suspend")).toBe("true");
+    const suspended = async () => (await admin("acme-prod").get("cronjobs", name, namespace)).spec.suspend;
+    await expect.poll(suspended).toBe(true);
     await page.getByRole("button", { name: "Resume", exact: true }).click();
     await dialog(page).getByRole("button", { name: "Resume", exact: true }).click();
-    await expect.poll(() => field("cronjob", name, ".spec.suspend")).toBe("false");
+    await expect.poll(suspended).toBe(false);
     await expect(page.getByRole("button", { name: "Suspend" })).toBeVisible();
     await page.getByRole("button", { name: "Run now" }).click();
     await dialog(page).getByRole("button", { name: "Run now" }).click();
     await expect(page.getByText(new RegExp(`Job ${name}-manual-\\w+ was created from ${name}`))).toBeVisible();
-    const jobs = (jsonpath: string) => admin("acme-prod", "get", "jobs", "-n", namespace, "-o", `jsonpath={range .items[?(@.metadata.ownerReferences[0].name=='${name}')]}{${jsonpath}}{end}`);
-    await expect.poll(() => jobs(".status.succeeded"), { timeout: 30_000 }).toBe("1");
-    const job = await jobs(".metadata.name");
+    const jobs = async () => (await admin("acme-prod").list("jobs", { namespace })).filter(({ metadata }) => metadata.ownerReferences?.[0]?.name === name);
+    await expect.poll(async () => (await jobs()).map(({ status }) => status.succeeded), { timeout: 30_000 }).toEqual([1]);
+    const job = (await jobs())[0]?.metadata.name ?? "";
     expect(job).toMatch(new RegExp(`^${name}-manual-`));
     // on the CronJob's page, the job is there with its result
     const owned = main(page).getByRole("link", { name: job });
@@ -198,14 +200,14 @@ test.describe("changes", () => {
     await expect(command(page)).toHaveText(`kubectl scale deployment/${name} --replicas=4 -n ${namespace}`);
     await dialog(page).getByLabel("Replicas").fill("0");
     await expect(command(page)).toHaveText(`kubectl scale deployment/${name} --replicas=0 -n ${namespace}`);
-    expect(await field("deployment", name, ".spec.replicas")).toBe("1");
+    expect((await deployment(name)).spec.replicas).toBe(1);
   });
 });
 
 test.describe("values", () => {
   test("of a ConfigMap are shown", async ({ page }) => {
     const name = unique("settings");
-    await apply("acme-prod", { apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { LEVEL: "debug", "app.conf": "a=1\nb=<script>2</script>\n" } });
+    await admin("acme-prod").apply({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, namespace }, data: { LEVEL: "debug", "app.conf": "a=1\nb=<script>2</script>\n" } });
     await signIn(page, "vera", path.object(namespace, "core/v1/configmaps", name));
     const values = part(page, "values");
     await expect(values.getByText("debug", { exact: true })).toBeVisible();
@@ -216,7 +218,7 @@ test.describe("values", () => {
 
   test("of a Secret are in the page only after they were revealed, and go when they are hidden", async ({ page }) => {
     const [name, secret] = [unique("credentials"), unique("hush")];
-    await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: secret } });
+    await admin("acme-prod").apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: secret } });
     const encoded = Buffer.from(secret).toString("base64");
     const served: string[] = [];
     page.on("response", async (response) => served.push(await response.text().catch(() => "")));
@@ -236,7 +238,7 @@ test.describe("values", () => {
 
   test("of a Secret are refused to a viewer", async ({ page }) => {
     const [name, secret] = [unique("credentials"), unique("hush")];
-    await apply("acme-prod", { apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: secret } });
+    await admin("acme-prod").apply({ apiVersion: "v1", kind: "Secret", metadata: { name, namespace }, stringData: { password: secret } });
     await signIn(page, "vera", path.object(namespace, "core/v1/secrets", name));
     await expect(page.locator("[data-state=not-permitted]")).toBeVisible();
     await expect(page.getByRole("button", { name: "Reveal values" })).toHaveCount(0);
@@ -260,7 +262,7 @@ const lines = (page: Page) => page.getByRole("log");
 /** A deployment of three pods that write lines all the time. */
 const talking = async () => {
   const name = unique("talk");
-  await apply("acme-prod", deploymentManifest(namespace, name, 3, "n=0; while true; do n=$((n+1)); echo $(hostname) line-$n-; sleep 0.5; done"));
+  await admin("acme-prod").apply(deploymentManifest(namespace, name, 3, "n=0; while true; do n=$((n+1)); echo $(hostname) line-$n-; sleep 0.5; done"));
   await rolledOut(name);
   return { name, pods: await podsOf(name) };
 };
@@ -303,7 +305,7 @@ test.describe("all pods of a deployment", () => {
     await choice.uncheck();
     await page.getByRole("searchbox", { name: "Search in the lines" }).fill("line-");
     const seen = page.waitForResponse((response) => response.url().includes("/api/objects/get"));
-    await admin("acme-prod", "annotate", "deployment", "-n", namespace, name, "example.org/note=changed");
+    await admin("acme-prod").patch("merge", "deployments", name, { metadata: { annotations: { "example.org/note": "changed" } } }, namespace);
     await seen;
     const before = await last(page, other);
     await expect.poll(() => last(page, other)).toBeGreaterThan(before + 2);
@@ -317,7 +319,8 @@ test.describe("all pods of a deployment", () => {
     await signIn(page, "vera", path.deployment(namespace, name, "logs"));
     const [old] = pods as [string];
     await expect.poll(() => last(page, old)).toBeGreaterThan(0);
-    await admin("acme-prod", "rollout", "restart", "-n", namespace, `deployment/${name}`);
+    const annotations = { "kubectl.kubernetes.io/restartedAt": new Date().toISOString() };
+    await admin("acme-prod").patch("merge", "deployments", name, { spec: { template: { metadata: { annotations } } } }, namespace);
     await rolledOut(name);
     const [fresh] = (await podsOf(name)).filter((pod) => !pods.includes(pod)) as [string];
     await expect.poll(() => last(page, fresh), { timeout: 30_000 }).toBeGreaterThan(0);
@@ -354,7 +357,7 @@ test.describe("logs of a label selector", () => {
     await expect(choices(page)).toHaveCount(pods.length);
     await expect(main(page).getByRole("table")).toHaveCount(0);
     // a pod that appears joins
-    await admin("acme-prod", "scale", "-n", namespace, `deployment/${name}`, "--replicas=4");
+    await scale(name, 4);
     await rolledOut(name);
     const [fresh] = (await podsOf(name)).filter((pod) => !pods.includes(pod)) as [string];
     await expect.poll(() => last(page, fresh), { timeout: 30_000 }).toBeGreaterThan(0);
@@ -389,9 +392,9 @@ test.describe("the lines of all pods", () => {
     // a volume of the pod outlives its containers
     Object.assign(spec, { volumes: [{ name: "state", emptyDir: {} }] });
     Object.assign(spec.containers[0] as object, { volumeMounts: [{ name: "state", mountPath: "/state" }] });
-    await apply("acme-prod", made);
-    const restarts = () => admin("acme-prod", "get", "pods", "-n", namespace, "-l", `app=${name}`, "-o", "jsonpath={.items[*].status.containerStatuses[0].restartCount}");
-    await expect.poll(restarts, { timeout: 60_000 }).toBe("1 1");
+    await admin("acme-prod").apply(made);
+    const restarts = async () => (await labelled("pods", name)).map(({ status }) => status.containerStatuses?.[0]?.restartCount);
+    await expect.poll(restarts, { timeout: 60_000 }).toEqual([1, 1]);
     await rolledOut(name);
     const pods = await podsOf(name);
     await signIn(page, "vera", path.deployment(namespace, name, "logs"));
@@ -455,16 +458,14 @@ test.describe("who can", () => {
   test("a disabled Delete leads to the subjects that may, and to those that could grant it", async ({ page }) => {
     const [name, role] = [await deployed(), unique("rbac-reader")];
     const kind = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name: role } };
-    await apply("acme-prod", { ...kind, kind: "ClusterRole", rules: [{ apiGroups: [kind.apiVersion.split("/")[0]], resources: ["*"], verbs: ["get", "list"] }] });
+    await admin("acme-prod").apply({ ...kind, kind: "ClusterRole", rules: [{ apiGroups: [kind.apiVersion.split("/")[0]], resources: ["*"], verbs: ["get", "list"] }] });
     const group = { apiGroup: "rbac.authorization.k8s.io", kind: "Group", name: `portico:user:${userId("vera")}` };
-    await apply("acme-prod", { ...kind, kind: "ClusterRoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role }, subjects: [group] });
+    await admin("acme-prod").apply({ ...kind, kind: "ClusterRoleBinding", roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role }, subjects: [group] });
     // the API server applies a change of bindings a moment later
-    const mayListBindings = async () => {
-      const question = ["auth", "can-i", "list", "rolebindings.rbac.authorization.k8s.io", "-n", namespace, "--as=x", `--as-group=${group.name}`];
-      return (await run(setting("KUBECTL"), ["--kubeconfig", cluster("acme-prod").adminKubeconfig, ...question])).stdout.trim();
-    };
+    const bindings = { group: group.apiGroup, resource: "rolebindings", namespace };
+    const mayListBindings = () => admin("acme-prod").permits([group.name], "list", bindings);
     try {
-      await expect.poll(mayListBindings).toBe("yes");
+      await expect.poll(mayListBindings).toBe(true);
       const answer = await askFromDelete(page, name);
       await expect(answer.getByRole("heading", { name: new RegExp(`^Can delete deployments(\\.apps)? in ${namespace}$`) })).toBeVisible();
       const holders = answer.getByRole("region", { name: "Subjects" }).first();
@@ -472,8 +473,8 @@ test.describe("who can", () => {
       await expect(holders.getByRole("row").filter({ hasText: "k8s_viewer" })).toHaveCount(0);
       await expect(answer.getByRole("heading", { name: "Can grant it" })).toBeVisible();
     } finally {
-      await admin("acme-prod", "delete", "clusterrole,clusterrolebinding", role);
-      await expect.poll(mayListBindings).toBe("no");
+      for (const resource of ["clusterroles", "clusterrolebindings"] as const) await admin("acme-prod").delete(resource, role);
+      await expect.poll(mayListBindings).toBe(false);
     }
   });
 
