@@ -9,6 +9,7 @@ use std::{collections::BTreeMap, process::Command};
 /// What each package of ours may depend on, of ours.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("portico-domain", &[]),
+    ("portico-cache", &[]),
     ("portico-clock", &[]),
     ("portico-lifecycle", &[]),
     ("portico-runtime", &[]),
@@ -49,6 +50,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     (
         "server",
         &[
+            "portico-cache",
             "portico-clock",
             "app",
             "gateway",
@@ -124,6 +126,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
 /// Libraries that only some packages may name.
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("redis", &["portico-store"]),
+    // elsewhere each cache would have its own copy of the code (ADR 0032)
+    ("moka", &["portico-cache", "portico-kube-auth", "gateway"]),
     // one package speaks OpenID Connect, with one verifier
     ("openidconnect", &["portico-oidc"]),
     // tests tamper with rows

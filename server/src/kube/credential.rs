@@ -2,8 +2,8 @@
 use super::KubeError;
 use hmac::{Hmac, Mac};
 use jiff::Timestamp;
-use moka::future::Cache;
 use portico_assertion::{PublicKey, SealedClusterToken, cluster_token};
+use portico_cache::Cache;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 use std::{sync::Arc, time::Duration};

@@ -6,13 +6,9 @@ use crate::kube::{Api, api::Reader};
 use app::error::UiErrorKind;
 use attention::Findings;
 use k8s_openapi::api::core::v1::Node;
-use moka::{Expiry, future::Cache};
+use portico_cache::{Cache, Key};
 use portico_domain::{identity::Named, panel::Capacity};
-use std::{
-    hash::Hash,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 /// Longest time that reading continues in the background.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,14 +23,6 @@ const MAX_REUSE: Duration = Duration::from_secs(60);
 struct Timed<T> {
     value: T,
     took: Duration,
-}
-
-struct ByTheTimeItTook;
-
-impl<K, T> Expiry<K, Timed<T>> for ByTheTimeItTook {
-    fn expire_after_create(&self, _: &K, read: &Timed<T>, _: Instant) -> Option<Duration> {
-        Some(reuse(read.took))
-    }
 }
 
 fn reuse(took: Duration) -> Duration {
@@ -61,11 +49,11 @@ impl Default for Details {
 fn readings<T, K>() -> Readings<T, K>
 where
     T: Clone + Send + Sync + 'static,
-    K: Hash + Eq + Send + Sync + 'static,
+    K: Key,
 {
     Cache::builder()
         .max_capacity(5_000)
-        .expire_after(ByTheTimeItTook)
+        .expire_after(|read: &Timed<T>| reuse(read.took))
         .build()
 }
 
@@ -120,7 +108,7 @@ async fn read<T, K>(
 ) -> Option<T>
 where
     T: Clone + Send + Sync + 'static,
-    K: Hash + Eq + Send + Sync + 'static,
+    K: Key,
 {
     let readings = readings.clone();
     #[allow(

@@ -20,8 +20,8 @@ use super::{
 use bytes::Bytes;
 use cluster::Connection;
 use http::HeaderValue;
-use moka::future::Cache;
 use portico_assertion::PublicKey;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_domain::{
     cluster::ClusterRecord,
@@ -66,7 +66,7 @@ pub struct Caches {
     /// Pods that were read for their logs, by UID and version.
     pub(super) pod_summaries: Cache<(Reader, String, String), PodSummary>,
     /// Whole responses by path.
-    pub(super) recent: Cache<(Reader, String), Bytes>,
+    pub(super) recent: Cache<(Reader, String), Bytes, KubeError>,
     /// Incremented after each change of bindings made here, so that rights are reviewed again.
     pub(super) rights_epoch: watch::Sender<u64>,
 }

@@ -1,6 +1,6 @@
 //! Changes that can be undone for ten seconds. Kept in memory only: when the process ends they can
 //! no longer be undone, and no change is undone twice.
-use moka::future::Cache;
+use portico_cache::Cache;
 use serde_json::Value;
 use std::time::Duration;
 use uuid::Uuid;
@@ -63,11 +63,12 @@ impl UndoStore {
 
     /// Removes and returns a change, for its owner and cluster only; another user's stays stored.
     pub async fn take(&self, id: &str, user: &str, project: &str, cluster: Uuid) -> Option<Entry> {
-        let entry = self.0.get(id).await?;
+        let id = id.to_owned();
+        let entry = self.0.get(&id).await?;
         if entry.user != user || entry.project != project || entry.cluster != cluster {
             return None;
         }
-        self.0.remove(id).await
+        self.0.remove(&id).await
     }
 }
 

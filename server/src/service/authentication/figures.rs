@@ -1,7 +1,7 @@
 //! kube-auth's live figures, read from the admin port of its process, whether it is this process or
 //! another.
 use super::scrape::Sample;
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_domain::panel::{Figures, FiguresView, KeystoneFigures};
 use std::{
@@ -25,7 +25,7 @@ const RECENT_SECONDS: i64 = 300;
 pub struct KubeAuthMetrics {
     url: Option<Url>,
     http: reqwest::Client,
-    kept: Cache<(), Arc<Sample>>,
+    kept: Cache<(), Arc<Sample>, String>,
     history: Mutex<VecDeque<Arc<Sample>>>,
     clock: Clock,
 }

@@ -1,6 +1,6 @@
 //! The last tests of each session, for a page that was loaded by a form without scripts.
 use crate::{caller::Caller, kube::credential::SubjectKey, service::Services};
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_domain::panel::{SelfTest, UserTest};
 use std::time::Duration;
 use uuid::Uuid;

@@ -18,7 +18,7 @@ use crate::{
     service::{Services, error::ServiceError},
 };
 use app::error::UiErrorKind;
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_domain::panel::lifecycle::ApiServerProbe;
@@ -156,7 +156,7 @@ impl MagnumAccess {
         token: &SecretString,
         project_id: &str,
     ) -> Result<ScopedToken, ServiceError> {
-        let known = self.catalogs.get(project_id).await;
+        let known = self.catalogs.get(&project_id.to_owned()).await;
         let with = |catalog: Arc<Catalog>| ScopedToken {
             token: token.clone(),
             project_id: project_id.to_owned(),

@@ -15,7 +15,7 @@ use super::{
     viewer::Viewer,
 };
 use feed::Feed;
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::{driver::Family, progress::Followed, version::VersionChange};

@@ -1,6 +1,6 @@
 //! SHA-256 digests of programs, computed once for each version of a file.
 use super::Offer;
-use moka::future::Cache;
+use portico_cache::Cache;
 use sha2::{Digest as _, Sha256};
 use std::{
     fs::File,
@@ -15,7 +15,7 @@ const BUFFER_BYTES: usize = 128 * 1024;
 const MAX_DIGESTS: u64 = 128;
 
 /// The digests that are computed, and those that are being computed.
-pub struct Digests(Cache<Offer, Arc<str>>);
+pub struct Digests(Cache<Offer, Arc<str>, io::Error>);
 
 impl Default for Digests {
     fn default() -> Self {

@@ -3,7 +3,7 @@
 use super::pass_on::{CloudRefusal, of_service};
 use crate::service::lifecycle::viewer::Viewer;
 use axum::http::StatusCode;
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::rights::Call;
 use portico_openstack::{

@@ -2,7 +2,7 @@
 //!
 //! `portico audit verify` checks all entries, and the seals of the audit log.
 use jiff::{SignedDuration, Timestamp};
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_domain::panel::lifecycle::JournalAgreement;
 use portico_store::{
     AuditEvent, AuditFilter, JournalEntry, JournalHead, JournalKey, MAX_JOURNAL_ENTRIES, Store,

@@ -4,7 +4,7 @@ use super::event_rows;
 use super::rows::MAX_EXACT;
 use crate::service::lifecycle::{access::MagnumAccess, viewer::Viewer, words};
 use jiff::Timestamp;
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_domain::panel::{
     Health,
     lifecycle::{HealthChange, HealthHistory},
@@ -37,7 +37,7 @@ const TTL: Duration = Duration::from_secs(10);
 const MAX_JOURNALS: u64 = 2_000;
 
 /// The histories of the last seconds.
-pub type HealthHistories = Cache<JournalKey, Vec<HealthChange>>;
+pub type HealthHistories = Cache<JournalKey, Vec<HealthChange>, StoreError>;
 
 /// Returns an empty cache.
 pub fn health_histories() -> HealthHistories {
@@ -70,7 +70,7 @@ pub async fn health_history(
 /// Returns a history that was read within the last seconds, or reads it: once for all who ask meanwhile.
 async fn read(histories: &HealthHistories, store: &Store, key: &JournalKey) -> HealthHistory {
     let read = try_read(store, key);
-    match histories.try_get_with_by_ref(key, read).await {
+    match histories.try_get_with(key.clone(), read).await {
         Ok(changes) => HealthHistory { changes, gap: None },
         Err(error) => {
             tracing::warn!(%error, "a journal cannot be read");

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 use jiff::{SignedDuration, Timestamp};
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_lifecycle::journal::{NodeEvent, ObservedNodes};

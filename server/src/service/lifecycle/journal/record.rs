@@ -6,7 +6,7 @@ use crate::{
 };
 use app::error::UiErrorKind;
 use jiff::{SignedDuration, Timestamp};
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_lifecycle::journal::Observation;
 use portico_store::{JournalHead, JournalKey, JournalSource, NewJournalEntry, Store, StoreError};

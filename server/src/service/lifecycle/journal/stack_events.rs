@@ -4,7 +4,7 @@
 //! later, and never concerns the rest of the journal.
 use super::record::Journal;
 use crate::service::lifecycle::{access::MagnumAccess, error, viewer::Viewer};
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_clock::Clock;
 use portico_cluster_operations::mapping;
 use portico_lifecycle::journal::{StackEvent, new_events};

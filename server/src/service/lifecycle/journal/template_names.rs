@@ -1,6 +1,6 @@
 //! Reads the names of templates, for entries that have their UUIDs.
 use crate::service::lifecycle::viewer::Viewer;
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_cluster_operations::Clients;
 use portico_lifecycle::journal::{TEMPLATE_FIELD, TemplateNames, UPGRADE_ACTION};
 use portico_store::JournalEntry;

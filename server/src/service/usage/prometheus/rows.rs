@@ -7,7 +7,7 @@ use crate::{
         rows::{Batch, Key},
     },
 };
-use moka::future::Cache;
+use portico_cache::Cache;
 use portico_domain::panel::CpuMemory;
 use std::{collections::HashMap, sync::Arc, time::Duration};
 use uuid::Uuid;
@@ -23,7 +23,7 @@ const MAX_RECENT_ROWS: u64 = 200_000;
 type Measurements = Arc<HashMap<Key, CpuMemory>>;
 
 /// The results of the last seconds, each for one user only.
-pub(super) type RecentRows = Cache<(Reader, Batch), Measurements>;
+pub(super) type RecentRows = Cache<(Reader, Batch), Measurements, PrometheusError>;
 
 /// Returns no results.
 pub(super) fn recent_rows() -> RecentRows {
