@@ -35,7 +35,7 @@ export default defineConfig({
   outputDir: "test-results",
   globalSetup: "./support/global-setup.ts",
   // tests wait for most of their time; files run side by side, the tests of one file in order
-  workers: 3,
+  workers: 4,
   fullyParallel: false,
   // a test that passes on its retry is reported as flaky; the suite continues with the projects that depend on it
   retries: 1,
