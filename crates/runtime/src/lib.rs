@@ -16,6 +16,7 @@ pub mod admin;
 pub mod client_network;
 pub mod conditional_get;
 pub mod config;
+mod error_chain;
 pub mod file_stamp;
 pub mod lifecycle;
 pub mod listener;
@@ -27,6 +28,8 @@ pub mod telemetry;
 pub mod tls;
 pub mod traces;
 pub mod yaml;
+
+pub use error_chain::error_chain;
 
 /// Makes *ring* the process's TLS provider. Call it first in `main` and in tests; further calls do
 /// nothing.

@@ -1,5 +1,5 @@
 use portico_cli::{CommandError, exit_code, output::OutputError};
-use portico_runtime::config::ConfigError;
+use portico_runtime::{config::ConfigError, error_chain};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -34,7 +34,7 @@ impl fmt::Display for CliError {
                 indented(&error.to_string())
             ),
             Self::Command(error) => error.fmt(f),
-            Self::Other(error) => write!(f, "{error:#}"),
+            Self::Other(error) => f.write_str(&error_chain(&**error)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Errors of `portico init`, which then has written nothing.
 use super::checks::Check;
-use portico_runtime::config::ConfigError;
+use portico_runtime::{config::ConfigError, error_chain};
 use std::path::PathBuf;
 
 /// Each message names the next step. The directory is unchanged, whatever the variant.
@@ -64,7 +64,7 @@ pub(super) enum InitError {
         .0.display()
     )]
     NoAuthority(PathBuf),
-    #[error("cannot make the keys: {0:#}")]
+    #[error("cannot make the keys: {}", error_chain(&**.0))]
     Keys(anyhow::Error),
     #[error("the configuration would not be usable:\n{}", indented(&lines(.0)))]
     Configuration(#[from] ConfigError),

@@ -8,6 +8,7 @@ use crate::config::Config;
 use anyhow::Context as _;
 use gateway::Gateway;
 use portico_assertion::{Signer, SigningKey, Verifier};
+use portico_runtime::error_chain;
 use portico_runtime::metrics::{KEY_CHANGES, KEYS_UNUSABLE};
 use portico_store::Store;
 use std::path::PathBuf;
@@ -107,7 +108,7 @@ fn follow(
                     failing = None;
                 }
                 Err(error) => {
-                    let error = format!("{error:#}");
+                    let error = error_chain(&*error);
                     // the same fault is logged once, and again after each SIGHUP
                     if asked || failing.as_ref() != Some(&error) {
                         tracing::error!(

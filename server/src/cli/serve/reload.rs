@@ -6,6 +6,7 @@
 use super::Context;
 use crate::config::{Changes, Config, Role};
 use anyhow::Context as _;
+use portico_runtime::error_chain;
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -20,7 +21,7 @@ pub(super) fn follow(context: &Context<'_>) -> anyhow::Result<()> {
             match looked.context("read the configuration") {
                 Ok(Ok(changes)) => report(&changes),
                 Ok(Err(error)) | Err(error) => {
-                    let error = format!("{error:#}");
+                    let error = error_chain(&*error);
                     tracing::error!(
                         error,
                         "SIGHUP: the configuration cannot be used, the running one stays"

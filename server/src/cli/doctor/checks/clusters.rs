@@ -3,6 +3,7 @@ use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
 use portico_domain::cluster::ClusterRecord;
+use portico_runtime::error_chain;
 use reqwest::StatusCode;
 
 /// Returns the name of a cluster in the report.
@@ -25,7 +26,7 @@ async fn api_server(cluster: &ClusterRecord, subject: &str) -> Finding {
     let client = match http::client(cluster.ca_file.as_deref()) {
         Ok(client) => client,
         Err(error) => {
-            let seen = format!("{error:#}");
+            let seen = error_chain(&*error);
             return Finding::fault(Fault::ClusterCertificate, subject, seen);
         }
     };

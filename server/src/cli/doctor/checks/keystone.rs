@@ -6,6 +6,7 @@ use portico_clock::Clock;
 use portico_openstack::KeystoneConfig;
 use portico_openstack::keystone::error::Unavailable;
 use portico_openstack::keystone::{self, Error};
+use portico_runtime::error_chain;
 use url::{Host, Url};
 
 const SUBJECT: &str = "Keystone";
@@ -101,7 +102,7 @@ pub(super) async fn service_account(section: &KeystoneConfig, clock: &Clock) -> 
     let account = match account::open(section, client) {
         Ok(Some(account)) => account,
         Ok(None) => return Vec::new(),
-        Err(error) => return refused(format!("{error:#}")),
+        Err(error) => return refused(error_chain(&*error)),
     };
     match account.check().await {
         Ok(found) if found.is_admin() => {

@@ -3,6 +3,7 @@ use crate::cli::doctor::fault::Fault;
 use crate::cli::doctor::finding::Finding;
 use crate::cli::doctor::http;
 use gateway::config::{ProviderConfig, ProviderKind};
+use portico_runtime::error_chain;
 
 pub(super) async fn check(provider: &ProviderConfig) -> Vec<Finding> {
     let subject = format!("provider {}", provider.id);
@@ -20,7 +21,7 @@ async fn discovery(provider: &ProviderConfig, issuer: &str, subject: &str) -> Fi
     let client = match http::client(provider.ca_file.as_deref()) {
         Ok(client) => client,
         Err(error) => {
-            let seen = format!("{error:#}");
+            let seen = error_chain(&*error);
             return Finding::fault(Fault::ProviderUnreachable, subject, seen);
         }
     };

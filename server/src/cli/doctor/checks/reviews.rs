@@ -14,6 +14,7 @@ use portico_assertion::{PublicKey, cluster_token};
 use portico_clock::Clock;
 use portico_domain::cluster::ClusterRecord;
 use portico_domain::panel::FiguresView;
+use portico_runtime::error_chain;
 use reqwest::StatusCode;
 use secrecy::{ExposeSecret as _, SecretString};
 use std::time::Duration;
@@ -63,7 +64,7 @@ async fn is_asked(cluster: &ClusterRecord, metrics: &KubeAuthMetrics, clock: &Cl
             Finding::fault(Fault::ClusterNotAsking, subject, seen)
         }
         Err(error) => {
-            let seen = format!("{error:#}");
+            let seen = error_chain(&*error);
             Finding::fault(Fault::ClusterUnobserved, subject, seen)
         }
     }
@@ -144,7 +145,7 @@ fn finding(subject: String, took: anyhow::Result<Duration>) -> Finding {
             );
             Finding::fault(Fault::RevocationSlow, subject, seen)
         }
-        Err(error) => Finding::fault(Fault::RevocationSlow, subject, format!("{error:#}")),
+        Err(error) => Finding::fault(Fault::RevocationSlow, subject, error_chain(&*error)),
     }
 }
 
