@@ -1,16 +1,11 @@
 // What is asked of a page in any of its states: it settles, fits, is accessible, and its console says nothing.
-import { mkdirSync } from "node:fs";
-import nodePath from "node:path";
 import type { Browser, BrowserContext, Page } from "@playwright/test";
 import { axe } from "./accessibility";
 import { expect, newContext, takeComplaints } from "./browser";
-import { projectRoot } from "./env";
 import type { Case, State, Viewer } from "./page-states";
+import { screenshot, takesScreenshots } from "./screenshots";
 import { signIn, type Account } from "./sign-in";
 import { podOf } from "./workloads";
-
-const pictures = nodePath.join(projectRoot, "end2end/screenshots");
-mkdirSync(pictures, { recursive: true });
 
 /** Signed-in browsers, one for each viewer. */
 export class Viewers {
@@ -56,24 +51,27 @@ async function settled(page: Page, state: State) {
   await (state === "full" ? expect(indicator).toHaveCount(0) : expect(indicator).toBeVisible());
 }
 
-/** Each change of the width lays the page out again, so that the order matters. */
+/**
+ * Each scheme has the same colours at any width, and each width the same sizes in any scheme: two are analyzed, the others are only
+ * photographed. Each change of the width lays the page out again, so that the order matters.
+ */
 const appearances = [
-  { colorScheme: "light", width: 1440 },
-  { colorScheme: "dark", width: 1440 },
-  { colorScheme: "dark", width: 390 },
-  { colorScheme: "light", width: 390 },
+  { colorScheme: "light", width: 1440, isAnalyzed: false },
+  { colorScheme: "dark", width: 1440, isAnalyzed: true },
+  { colorScheme: "dark", width: 390, isAnalyzed: false },
+  { colorScheme: "light", width: 390, isAnalyzed: true },
 ] as const;
 
 export async function examine(page: Page, name: string) {
-  for (const [index, { colorScheme, width }] of appearances.entries()) {
+  for (const { colorScheme, width, isAnalyzed } of appearances) {
+    if (!isAnalyzed && !takesScreenshots) continue;
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 900 });
     const what = `${name} ${colorScheme} ${width}`;
-    await page.screenshot({ path: nodePath.join(pictures, `${name}-${colorScheme}-${width}.png`), fullPage: true, animations: "disabled" });
+    await screenshot(page, `${name}-${colorScheme}-${width}`, { fullPage: true });
     const sideways = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect.soft(sideways, `${what}: pixels of sideways scroll`).toBe(0);
-    // each scheme has the same colours at any width, and each width the same sizes in any scheme
-    if (index % 2 === 0) continue;
+    if (!isAnalyzed) continue;
     const { violations } = await axe(page).withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]).analyze();
     const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
     expect.soft(serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`), `${what}: axe`).toEqual([]);

@@ -1,18 +1,14 @@
 // Two stories of a developer. An application of four objects is created from pasted YAML, gets another image in the form, and is
 // followed through its rollout and its logs. A workload that crashes after a change is found in the list, explained by its page, and rolled back.
-import { mkdirSync } from "node:fs";
-import nodePath from "node:path";
 import type { Page } from "@playwright/test";
 import { expect, newContext, takeComplaints, test } from "../support/browser";
 import { content, paste, planned, review, reviewChanges } from "../support/editor";
-import { projectRoot } from "../support/env";
 import { admin } from "../support/kubernetes-api";
 import { ofTheBrowser } from "../support/page-check";
 import * as path from "../support/paths";
+import { screenshot } from "../support/screenshots";
 import { signIn } from "../support/shared-sign-in";
 import { createNamespace, deploymentManifest, image as firstImage, nextImage, remove } from "../support/workloads";
-
-const pictures = nodePath.join(projectRoot, "end2end/screenshots");
 
 const application = `apiVersion: v1
 kind: ConfigMap
@@ -113,12 +109,11 @@ for (const width of [1440, 390]) {
       if (fullPage) await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
       for (const colorScheme of ["dark", "light"] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.screenshot({ path: nodePath.join(pictures, `story-application-${what}-${colorScheme}-${width}.png`), fullPage, animations: "disabled" });
+        await screenshot(page, `story-application-${what}-${colorScheme}-${width}`, { fullPage });
       }
     };
 
     test.beforeEach(async ({ browser }) => {
-      mkdirSync(pictures, { recursive: true });
       namespace = await createNamespace("story");
       const context = await newContext(browser, { viewport: { width, height: 900 } });
       page = await context.newPage();

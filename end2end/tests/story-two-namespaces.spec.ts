@@ -1,13 +1,12 @@
 // The working day of a user who may work in two of 200 namespaces, by keyboard alone: a failing pod is found by the palette,
 // the list of pods is filtered by its status, and three workloads are restarted at once.
-import { mkdirSync } from "node:fs";
-import nodePath from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { expect, newContext, test } from "../support/browser";
-import { projectRoot, roleId } from "../support/env";
+import { roleId } from "../support/env";
 import { createUser, deleteUser, giveRole } from "../support/keystone";
 import { admin } from "../support/kubernetes-api";
 import * as path from "../support/paths";
+import { screenshot } from "../support/screenshots";
 import { record } from "../support/secrets";
 import { signIn, type Account } from "../support/sign-in";
 import { deploymentManifest, unique } from "../support/workloads";
@@ -91,8 +90,6 @@ test.afterAll(async () => {
   await admin(name).deleteSelected("namespaces", { labels: `story=${story}` }, { wait: false });
 });
 
-const pictures = nodePath.join(projectRoot, "end2end/screenshots");
-
 const palette = (page: Page) => page.getByRole("dialog", { name: "Search" });
 const field = (page: Page) => palette(page).getByRole("combobox");
 const chosen = (page: Page) => palette(page).getByRole("option", { selected: true });
@@ -123,13 +120,12 @@ async function tabTo(page: Page, target: Locator, key = "Tab") {
 for (const width of [1440, 390]) {
   test(`at ${width} px, a failing pod is found, filtered for, and three workloads are restarted, by keyboard alone`, async ({ browser }) => {
     test.setTimeout(180_000);
-    mkdirSync(pictures, { recursive: true });
     const context = await newContext(browser, { viewport: { width, height: 900 } });
     const page = await context.newPage();
     const picture = async (what: string) => {
       for (const colorScheme of ["dark", "light"] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.screenshot({ path: nodePath.join(pictures, `story-${what}-${colorScheme}-${width}.png`), animations: "disabled" });
+        await screenshot(page, `story-${what}-${colorScheme}-${width}`);
       }
     };
     await signIn(page, who, path.clusterPage(name));
