@@ -79,7 +79,7 @@ until_stopped() {
 }
 
 down() {
-  local cluster
+  local cluster failed=0
   one_at_a_time
   # what uses the others
   for cluster in "${clusters[@]}"; do stop bootstrap "$cluster"; done
@@ -90,7 +90,7 @@ down() {
   stop magnum
   stop logs
   stop prometheus
-  until_stopped
+  until_stopped || failed=1
   for cluster in "${clusters[@]}"; do stop kubernetes "$cluster"; done
   if [ "$with_postgres" = yes ]; then stop postgres; fi
   if [ "$with_redis" = yes ]; then stop redis; fi
@@ -99,7 +99,8 @@ down() {
   stop alertmanager
   if [ "$record_keystone" = yes ]; then stop recorder; fi
   stop keystone
-  until_stopped
+  until_stopped || failed=1
+  return $failed
 }
 
 status() {

@@ -86,11 +86,13 @@ restart_instance() {
 
 # it reads the names of the browser half's files when it starts; each instance waits for its own connections
 restart_portico() {
-  local plain
-  restart_instance plain &
-  plain=$!
-  restart_instance main
-  wait "$plain"
+  local instance pid pids=() failed=0
+  for instance in main plain; do
+    restart_instance "$instance" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+  return $failed
 }
 export -f restart_instance restart_portico
 
@@ -174,6 +176,7 @@ bench_cluster() {
 soak() {
   prepare_browsers
   stage "programs to compare with" bash -euc compared_programs
+  stage "longer search of the fuzz targets" env -u PORTICO_TEST_ENV PORTICO_FUZZ_SECONDS=60 cargo nextest run --locked --workspace -E 'test(/fuzz/)'
   release_build
   stage "soak, kube-auth" "$bench" soak-kube-auth
   stage "soak, gateway" "$bench" soak-gateway "$@"

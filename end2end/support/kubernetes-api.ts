@@ -210,6 +210,7 @@ export class KubernetesApi {
 
   /** Deletes what is found once; it is no error if an object of these is already gone. */
   async deleteSelected(resource: Resource, selection: Selection, options: Pick<Deletion, "wait"> = {}): Promise<void> {
+    if (!selection.labels && !selection.fields) throw new Error(`every object of ${resource} would be deleted`);
     const found = await this.list(resource, selection);
     await inTurns(found, ({ metadata: { name, namespace } }) => this.delete(resource, name, { namespace, ignoreNotFound: true, ...options }));
   }
@@ -258,7 +259,7 @@ export class KubernetesApi {
     const target = new URL(`${this.#server}${path}${query.length > 0 ? `?${new URLSearchParams(query)}` : ""}`);
     const end = Date.now() + REQUEST_TIMEOUT;
     for (;;) {
-      const { status, retryAfter, text } = await this.#send(method, target, request, end - Date.now()).catch((error: Error) => {
+      const { status, retryAfter, text } = await this.#send(method, target, request, Math.max(1, end - Date.now())).catch((error: Error) => {
         throw new Error(`${method} ${path}: ${error.name === "AbortError" ? "no answer in time" : error.message}`);
       });
       if (status < 300) return text;

@@ -5,7 +5,7 @@ import { projectRoot } from "./env";
 
 const directory = nodePath.join(projectRoot, "end2end/screenshots");
 
-/** PORTICO_SCREENSHOTS=0 saves their time where nobody looks at them. */
+/** PORTICO_SCREENSHOTS=0 takes no pictures, which saves time. */
 export const takesScreenshots = process.env.PORTICO_SCREENSHOTS !== "0";
 
 /** Writes `end2end/screenshots/NAME.png`. */

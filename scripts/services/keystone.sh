@@ -122,7 +122,10 @@ manage() {
 make_keys() {
   local key
   for key in "$dir"/{fernet,receipt,credential}/{0,1}; do
-    [ -s "$key" ] || head -c 32 /dev/urandom | base64 | tr -d '\n' | tr '+/' '-_' > "$key"
+    [ ! -s "$key" ] || continue
+    # moved into its place when it is complete: Keystone would take a part of one for a key
+    head -c 32 /dev/urandom | base64 | tr -d '\n' | tr '+/' '-_' > "$dir/new-key"
+    mv "$dir/new-key" "$key"
   done
 }
 

@@ -1,4 +1,4 @@
-//! The one type of moka's caches. Nothing here is generic, so this crate has its code, and crates that use it have none.
+//! The one type of moka's cache. Nothing here is generic: the code is compiled once, in this crate.
 use moka::future;
 use std::{
     any::Any,
@@ -14,7 +14,7 @@ pub type Entries = future::Cache<StoredKey, Value>;
 pub type Value = Arc<dyn Any + Send + Sync>;
 pub type Error = Arc<dyn Any + Send + Sync>;
 pub type Weigher = Arc<dyn Fn(&dyn Key, &(dyn Any + Send + Sync)) -> u32 + Send + Sync>;
-pub type Expiry = Arc<dyn Fn(&(dyn Any + Send + Sync)) -> Option<Duration> + Send + Sync>;
+pub type Expiry = Arc<dyn Fn(&(dyn Any + Send + Sync)) -> Duration + Send + Sync>;
 type Init<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// What can be the key of a cache: each type that can be hashed and compared.
@@ -108,7 +108,17 @@ struct ByValue(Expiry);
 
 impl moka::Expiry<StoredKey, Value> for ByValue {
     fn expire_after_create(&self, _: &StoredKey, value: &Value, _: Instant) -> Option<Duration> {
-        (self.0)(&**value)
+        Some((self.0)(&**value))
+    }
+
+    fn expire_after_update(
+        &self,
+        _: &StoredKey,
+        value: &Value,
+        _: Instant,
+        _: Option<Duration>,
+    ) -> Option<Duration> {
+        Some((self.0)(&**value))
     }
 }
 

@@ -1,7 +1,7 @@
-//! Caches with limits of size and time: moka's, whose code the program has once for all of them (ADR 0032).
+//! Caches with limits of size and time, all on one type of moka's cache (ADR 0032).
 //!
-//! [`Cache`] has the types of a caller's keys and values; below it, all caches are one type of moka, in [`erased`]. Each type of
-//! its own would add about 2,000 functions to the program.
+//! [`Cache`] has the types of a caller's keys and values; the module [`erased`] removes them. Each further type of moka's cache
+//! would add about 2,000 functions to the program.
 mod erased;
 
 pub use erased::Key;
@@ -62,7 +62,7 @@ where
 
     pub async fn get(&self, key: &K) -> Option<V> {
         let value = erased::get(&self.entries, key).await?;
-        downcast(&value)
+        Some(own(downcast(&value)))
     }
 
     #[must_use]
@@ -77,7 +77,7 @@ where
     /// Removes an entry and returns its value.
     pub async fn remove(&self, key: &K) -> Option<V> {
         let value = erased::remove(&self.entries, key).await?;
-        downcast(&value)
+        Some(own(downcast(&value)))
     }
 
     /// Removes an entry.
@@ -93,6 +93,10 @@ where
     /// Returns the value of a key, which `init` makes if there is none. Callers that ask for the same key at the same time wait
     /// for one of them; if its future is dropped, another one's `init` runs.
     pub async fn get_with(&self, key: K, init: impl Future<Output = V> + Send) -> V {
+        // a hit needs no key and no future of its own
+        if let Some(value) = self.get(&key).await {
+            return value;
+        }
         let init = Box::pin(async move { Arc::new(init.await) as Value });
         own(downcast(
             &erased::get_with(&self.entries, Arc::new(key), init).await,
@@ -108,6 +112,9 @@ where
         key: K,
         init: impl Future<Output = Result<V, E>> + Send,
     ) -> Result<V, Arc<E>> {
+        if let Some(value) = self.get(&key).await {
+            return Ok(value);
+        }
         let init = Box::pin(async move {
             match init.await {
                 Ok(value) => Ok(Arc::new(value) as Value),
@@ -130,7 +137,7 @@ fn own<T>(value: Option<T>) -> T {
     value.unwrap_or_else(|| unreachable!("an entry of a cache has another type than the cache"))
 }
 
-/// The limits of a cache that is to be built.
+/// Collects the limits of a cache.
 #[must_use]
 pub struct CacheBuilder<K, V, E = Infallible> {
     settings: erased::Settings,
@@ -143,40 +150,37 @@ where
     V: Clone + Send + Sync + 'static,
     E: Send + Sync + 'static,
 {
-    /// The maximum sum of the entries' weights: of their number, without [`CacheBuilder::weigher`].
+    /// Sets the maximum sum of the weights of all entries; without [`CacheBuilder::weigher`], their maximum number.
     pub fn max_capacity(mut self, weight: u64) -> Self {
         self.settings.max_capacity = Some(weight);
         self
     }
 
-    /// The time after which an entry ends.
+    /// Sets the time after which an entry ends.
     pub fn time_to_live(mut self, duration: Duration) -> Self {
         self.settings.time_to_live = Some(duration);
         self
     }
 
-    /// The time after which an entry ends that nobody reads.
+    /// Sets the time after which an entry ends that is not read.
     pub fn time_to_idle(mut self, duration: Duration) -> Self {
         self.settings.time_to_idle = Some(duration);
         self
     }
 
-    /// The weight of an entry.
+    /// Sets the function that returns the weight of an entry.
     pub fn weigher(mut self, weigher: impl Fn(&K, &V) -> u32 + Send + Sync + 'static) -> Self {
         let weigher = move |key: &dyn Key, value: &(dyn Any + Send + Sync)| {
             let key: &dyn Any = key;
-            match (key.downcast_ref(), value.downcast_ref()) {
-                (Some(key), Some(value)) => weigher(key, value),
-                _ => 1,
-            }
+            weigher(own(key.downcast_ref()), own(value.downcast_ref()))
         };
         self.settings.weigher = Some(Arc::new(weigher) as Weigher);
         self
     }
 
-    /// The time after which an entry ends, by its value, counted from its insertion.
+    /// Sets the function that returns the time after which an entry ends, from its value. It is called for each insertion.
     pub fn expire_after(mut self, ttl: impl Fn(&V) -> Duration + Send + Sync + 'static) -> Self {
-        let ttl = move |value: &(dyn Any + Send + Sync)| value.downcast_ref().map(&ttl);
+        let ttl = move |value: &(dyn Any + Send + Sync)| ttl(own(value.downcast_ref()));
         self.settings.expiry = Some(Arc::new(ttl) as Expiry);
         self
     }

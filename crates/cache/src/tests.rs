@@ -89,8 +89,48 @@ async fn an_entry_ends_after_the_time_of_its_value() {
     assert_eq!(cache.get(&2).await, Some(Duration::from_secs(3600)));
 }
 
-#[test]
-fn debug_output_has_no_entries() {
-    let cache: Cache<String, String> = Cache::new(10);
-    assert_eq!(format!("{cache:?}"), "Cache { entries: 0, .. }");
+#[tokio::test]
+async fn a_replaced_entry_ends_after_the_time_of_its_new_value() {
+    let cache: Cache<u8, Duration> = Cache::builder()
+        .expire_after(|value: &Duration| *value)
+        .build();
+    cache.insert(1, Duration::from_secs(3600)).await;
+    cache.insert(1, Duration::ZERO).await;
+    assert_eq!(cache.get(&1).await, None);
+}
+
+#[tokio::test]
+async fn entries_end_after_the_times_of_their_cache() {
+    let builder = || Cache::<u8, u8>::builder();
+    let lifetimes = [
+        builder().time_to_live(Duration::ZERO).build(),
+        builder().time_to_idle(Duration::ZERO).build(),
+    ];
+    for cache in lifetimes {
+        cache.insert(1, 1).await;
+        assert_eq!(cache.get(&1).await, None);
+    }
+    // control case
+    let cache = builder().time_to_live(Duration::from_secs(3600)).build();
+    cache.insert(1, 1).await;
+    assert_eq!(cache.get(&1).await, Some(1));
+}
+
+#[tokio::test]
+async fn another_caller_makes_the_value_if_the_first_one_leaves() {
+    let cache: Cache<u8, &'static str> = Cache::new(10);
+    let mut first = Box::pin(cache.get_with(1, std::future::pending()));
+    assert!(futures::poll!(&mut first).is_pending());
+    let mut second = Box::pin(cache.get_with(1, async { "second" }));
+    assert!(futures::poll!(&mut second).is_pending(), "it waits");
+    drop(first);
+    assert_eq!(second.await, "second");
+}
+
+#[tokio::test]
+async fn debug_output_has_no_entries() {
+    let cache: Cache<&'static str, &'static str> = Cache::new(10);
+    cache.insert("key", "hush").await;
+    cache.entries.run_pending_tasks().await;
+    assert_eq!(format!("{cache:?}"), "Cache { entries: 1, .. }");
 }

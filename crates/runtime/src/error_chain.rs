@@ -1,20 +1,29 @@
 //! The text of an error with its causes.
 use std::error::Error;
 
-/// Returns the messages of an error and of its causes, with colons between them. A cause that the text names already is left
-/// out: many errors have the message of their cause in their own.
+/// Returns the messages of an error and of its causes, with colons between them. A cause that an error names in its own message is
+/// not repeated.
 pub fn error_chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
         let message = error.to_string();
-        if !words(&text).contains(&words(&message)) {
+        if !names(&words(&text), &words(&message)) {
             text.push_str(": ");
             text.push_str(&message);
         }
         cause = error.source();
     }
     text
+}
+
+/// Whether a text has a message as a part of its own: at its start, or after a colon, a parenthesis or a full stop.
+fn names(text: &str, message: &str) -> bool {
+    let mut found = text.match_indices(message);
+    found.any(|(at, _)| {
+        let before = &text[..at];
+        before.is_empty() || [": ", "(", ". "].iter().any(|end| before.ends_with(end))
+    })
 }
 
 /// Returns a text on one line: one that is indented in another is the same text.
@@ -33,6 +42,10 @@ mod tests {
         Silent(#[source] io::Error),
         #[error("read the file: {0}")]
         Named(#[source] io::Error),
+        #[error("there is no token ({0})")]
+        Parenthesized(#[source] io::Error),
+        #[error("the time limit cannot be set")]
+        Similar(#[source] io::Error),
         #[error("two faults:\n  {}", .0.to_string().replace('\n', "\n  "))]
         Indented(#[source] io::Error),
         #[error("the start failed")]
@@ -57,5 +70,14 @@ mod tests {
         assert_eq!(text, "the start failed: read the file: no such file");
         let error = Fault::Indented(cause("one\ntwo"));
         assert_eq!(error_chain(&error), "two faults:\n  one\n  two");
+        let error = Fault::Parenthesized(cause("expired"));
+        assert_eq!(error_chain(&error), "there is no token (expired)");
+    }
+
+    #[test]
+    fn a_cause_whose_words_are_in_another_sentence_is_named() {
+        let error = Fault::Similar(cause("time limit"));
+        let text = error_chain(&error);
+        assert_eq!(text, "the time limit cannot be set: time limit");
     }
 }

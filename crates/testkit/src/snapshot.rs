@@ -19,7 +19,11 @@ const VARIABLE: &[(&str, &str)] = &[
         r#""request_id": "[request ID]""#,
     ),
     (r#"datetime="[^"]+">[^<]+<"#, r#"datetime="[time]">[time]<"#),
-    (r"</time> \([^()<]+\)", "</time> ([duration])"),
+    (r"</time> \(in [^()<]+\)", "</time> (in [duration])"),
+    (
+        r"</time> \((just now|[^()<]+ ago)\)",
+        "</time> ([duration] ago)",
+    ),
     // rows of the list of sessions
     (r#""session-[0-9a-f-]{36}""#, r#""session-[session ID]""#),
     (r#"signed in [0-9: -]+ UTC""#, r#"signed in [time]""#),

@@ -4,6 +4,7 @@ use super::checks::{ImportError, Member};
 use super::*;
 use crate::config::enrolment::{EnrolmentRoles, EnrolmentWebhook, RefusedAddress};
 use portico_domain::enrolled_cluster::{API_SERVER_AUDIENCES, ClusterSource};
+use portico_runtime::error_chain;
 use portico_store::{AuditFilter, KeyRing};
 use portico_testkit::snapshot_settings;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
@@ -350,7 +351,7 @@ async fn nothing_is_stored_while_the_authority_of_kube_auth_cannot_be_read() {
     let arguments = place.arguments("shop", "192.0.2.7");
     let command = EnrolmentCommand::Import(Box::new(arguments));
     let failed = run(&place.store, &place.config, &place.section, &command, NOW).await;
-    let error = format!("{:#}", failed.unwrap_err());
+    let error = error_chain(&*failed.unwrap_err());
     insta::assert_snapshot!("authority_that_cannot_be_read", error);
     assert!(place.stored().await.is_empty());
 }
