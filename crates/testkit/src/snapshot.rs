@@ -95,7 +95,7 @@ portico-validate-0123abcd answers (12 ms)
             <code>[user code]</code>
             <p>Request <code>[request ID]</code></p>
               "request_id": "[request ID]",
-            <time datetime="[time]">[time]</time> ([duration])
+            <time datetime="[time]">[time]</time> ([duration] ago)
             <li aria-labelledby="session-[session ID]">
             <button aria-label="End session: Firefox, signed in [time]">
             <link href="/oauth2/static/portico.css?v=[hash]">
