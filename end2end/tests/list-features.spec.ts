@@ -69,10 +69,13 @@ test.describe("a long list", () => {
     const region = main(page).locator(".list-region");
     await region.evaluate((part) => (part.scrollTop = part.scrollHeight / 2));
     await expect(page).toHaveURL(/offset=3\d\d/);
-    await rows(page).locator("visible=true").nth(12).getByRole("link").click();
-    await expect(page).toHaveURL(/configmaps\/entry-0[34]\d\d$/);
+    const link = rows(page).locator("visible=true").nth(12).getByRole("link");
+    const name = await link.innerText();
+    expect(name).toMatch(/^entry-03\d\d$/);
+    await link.click();
+    await expect(page).toHaveURL(new RegExp(`configmaps/${name}$`));
     await page.goBack();
-    await expect(rows(page).filter({ hasText: /entry-03[4-9]\d/ }).first()).toBeInViewport();
+    await expect(row(page, name)).toBeInViewport();
   });
 
   test("has pages without scripts", async ({ browser }) => {
@@ -317,7 +320,8 @@ test("need_08 several namespaces can be chosen by keyboard", async ({ page }) =>
 
 test("need_10 three workloads are restarted at once, and one by its menu", async ({ page }) => {
   test.setTimeout(180_000);
-  const namespace = await createNamespace("restart");
+  // its name answers no search of another test: "restart" is a command of the palette
+  const namespace = await createNamespace("three");
   const names = ["alpha", "beta", "gamma"];
   for (const name of names) await admin("acme-prod").apply(deploymentManifest(namespace, name));
   await signIn(page, "devi", path.list("apps/v1/deployments", `namespace=${namespace}`));

@@ -28,6 +28,9 @@ pub enum Request {
         id: u32,
         cluster: Uuid,
         object: ObjectRef,
+        /// The version that the browser shows: an object that has changed since is reported at once.
+        #[serde(default)]
+        version: Option<String>,
     },
     /// Starts following a container's log.
     Logs {

@@ -180,10 +180,19 @@ impl Tab {
                 self.spawn(id, Some(sender), live_list::follow(list, views));
             }
             Request::Object {
-                cluster, object, ..
+                cluster,
+                object,
+                version,
+                ..
             } => {
-                let work =
-                    object_watch::follow(services, caller, cluster, object, id, outbox.clone());
+                let followed = object_watch::Followed {
+                    cluster,
+                    object,
+                    shown: version,
+                    id,
+                    outbox: outbox.clone(),
+                };
+                let work = object_watch::follow(services, caller, followed);
                 self.spawn(id, None, self.with_watch(id, outbox, work));
             }
             Request::Logs { cluster, query, .. } => {

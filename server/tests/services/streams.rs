@@ -5,11 +5,14 @@ use crate::{
     tab::{Socket, ask, connect, tab, tab_at, until, within},
 };
 use futures::{SinkExt, StreamExt};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::api::{Patch, PatchParams, PostParams};
 use portico_assertion::audit_report::{self, AuditReport, ReportedOutcome};
 use portico_domain::{
-    panel::{ListQuery, ListScope, ResourceRef},
+    panel::{ListQuery, ListScope, ObjectRef, ResourceRef},
     stream::{LogQuery, Message, Request},
 };
+use serde_json::json;
 use server::config::panel::StreamLimits;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
@@ -66,6 +69,52 @@ async fn a_new_pod_is_reported_within_two_seconds() {
         "{:?}",
         start.elapsed()
     );
+    own.done().await;
+}
+
+#[tokio::test]
+async fn an_object_that_changed_after_its_page_was_read_is_reported_at_once() {
+    let stack = Stack::open();
+    let own = stack.namespace("stale").await;
+    let maps: kube::Api<ConfigMap> = kube::Api::namespaced(stack.admin().await, &own.name);
+    let value = |value: &str| {
+        let value = json!({ "metadata": { "name": "settings" }, "data": { "value": value } });
+        serde_json::from_value::<ConfigMap>(value).unwrap()
+    };
+    let version = |map: ConfigMap| map.metadata.resource_version.unwrap();
+    let read = maps.create(&PostParams::default(), &value("read")).await;
+    let read = version(read.unwrap());
+    let change = async |to: &str| {
+        let (how, patch) = (PatchParams::default(), Patch::Merge(value(to)));
+        version(maps.patch("settings", &how, &patch).await.unwrap())
+    };
+    let current = change("changed meanwhile").await;
+    let follow = |id: u32, version: &str| Request::Object {
+        id,
+        cluster: stack.acme(),
+        object: ObjectRef {
+            resource: ResourceRef::core("configmaps"),
+            namespace: Some(own.name.clone()),
+            name: "settings".to_owned(),
+        },
+        version: Some(version.to_owned()),
+    };
+    let mut socket = tab(&stack, "vera").await;
+    // the control case comes first: its page shows what is there
+    ask(&mut socket, &follow(1, &current)).await;
+    ask(&mut socket, &follow(2, &read)).await;
+    let changed = |message| match message {
+        Message::Changed { id } => Some(id),
+        _ => None,
+    };
+    assert_eq!(until(&mut socket, changed).await, 2);
+    change("changed again").await;
+    let mut both = [
+        until(&mut socket, changed).await,
+        until(&mut socket, changed).await,
+    ];
+    both.sort_unstable();
+    assert_eq!(both, [1, 2]);
     own.done().await;
 }
 

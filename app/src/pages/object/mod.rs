@@ -14,6 +14,7 @@ use crate::{
     api::objects::get_object,
     components::{Crumb, ErrorState, FormOutcome, PageHead},
     context::use_session,
+    error::UiError,
     hooks::{refresh_quietly, stream::Stream, use_poll},
     kind_names,
     pages::{lazy, not_found::Nowhere, use_cluster_id, use_parameter},
@@ -82,7 +83,17 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
             refresh_quietly(data, outdated, get_object(cluster, object.clone()));
         })
     };
-    follow(cluster, object.clone(), gone, again);
+    // what the page shows is known by then: a change since it was read is reported
+    let is_read = Memo::new(move |_| data.with(Option::is_some));
+    Effect::new({
+        let object = object.clone();
+        move |_| {
+            if is_read.get() {
+                let version = data.with_untracked(version);
+                follow(cluster, object.clone(), version, gone, again);
+            }
+        }
+    });
     let is_shown = Memo::new(move |_| tab.get() == Tab::Overview);
     let related = overview::Related::read(cluster, &object, changes, is_shown);
     let usage = overview::Usage::read(cluster, &object, is_shown);
@@ -163,31 +174,42 @@ fn depends_on_others(resource: &ResourceRef) -> bool {
     )
 }
 
-/// Loads the object again whenever the cluster reports a change.
-fn follow(cluster: Uuid, object: ObjectRef, gone: RwSignal<bool>, again: Callback<()>) {
+fn version(data: &Option<Result<ObjectView, UiError>>) -> Option<String> {
+    match data {
+        Some(Ok(object)) => Some(object.resource_version.clone()),
+        _ => None,
+    }
+}
+
+/// Loads the object again whenever the cluster reports a change, until the owner is disposed of.
+fn follow(
+    cluster: Uuid,
+    object: ObjectRef,
+    version: Option<String>,
+    gone: RwSignal<bool>,
+    again: Callback<()>,
+) {
     let Some(stream) = use_context::<Stream>() else {
         return;
     };
-    Effect::new(move |_| {
-        let object = object.clone();
-        let id = stream.open(
-            |id| Request::Object {
-                id,
-                cluster,
-                object,
-            },
-            move |message| match message {
-                Message::Changed { .. } => {
-                    // created again under the same name
-                    gone.set(false);
-                    again.run(());
-                }
-                Message::Gone { .. } => gone.set(true),
-                _ => {}
-            },
-        );
-        on_cleanup(move || stream.close(id));
-    });
+    let id = stream.open(
+        |id| Request::Object {
+            id,
+            cluster,
+            object,
+            version,
+        },
+        move |message| match message {
+            Message::Changed { .. } => {
+                // created again under the same name
+                gone.set(false);
+                again.run(());
+            }
+            Message::Gone { .. } => gone.set(true),
+            _ => {}
+        },
+    );
+    on_cleanup(move || stream.close(id));
 }
 
 fn loading_part() -> AnyView {
