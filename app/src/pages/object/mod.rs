@@ -4,6 +4,7 @@ mod choose_pod;
 mod creation;
 mod edit;
 mod events;
+mod follow;
 mod live;
 mod logs;
 mod overview;
@@ -14,8 +15,7 @@ use crate::{
     api::objects::get_object,
     components::{Crumb, ErrorState, FormOutcome, PageHead},
     context::use_session,
-    error::UiError,
-    hooks::{refresh_quietly, stream::Stream, use_poll},
+    hooks::{refresh_quietly, use_poll},
     kind_names,
     pages::{lazy, not_found::Nowhere, use_cluster_id, use_parameter},
     routes::{self, Tab},
@@ -25,11 +25,8 @@ use changes::{ChangeDialog, Controls, Dialogs};
 use leptos::prelude::*;
 pub use live::Live;
 pub use logs::of_list as listed_logs;
-use portico_domain::{
-    panel::{
-        Action, Health, ObjectRef, ObjectView, Refusal, ResourceKind, ResourceRef, RightQuestion,
-    },
-    stream::{Message, Request},
+use portico_domain::panel::{
+    Action, Health, ObjectRef, ObjectView, Refusal, ResourceKind, ResourceRef, RightQuestion,
 };
 use std::time::Duration;
 use uuid::Uuid;
@@ -83,17 +80,7 @@ fn ObjectPage(cluster: Uuid, object: ObjectRef, tab: Signal<Tab>) -> impl IntoVi
             refresh_quietly(data, outdated, get_object(cluster, object.clone()));
         })
     };
-    // what the page shows is known by then: a change since it was read is reported
-    let is_read = Memo::new(move |_| data.with(Option::is_some));
-    Effect::new({
-        let object = object.clone();
-        move |_| {
-            if is_read.get() {
-                let version = data.with_untracked(version);
-                follow(cluster, object.clone(), version, gone, again);
-            }
-        }
-    });
+    follow::follow(cluster, object.clone(), data, gone, again);
     let is_shown = Memo::new(move |_| tab.get() == Tab::Overview);
     let related = overview::Related::read(cluster, &object, changes, is_shown);
     let usage = overview::Usage::read(cluster, &object, is_shown);
@@ -172,44 +159,6 @@ fn depends_on_others(resource: &ResourceRef) -> bool {
         resource.plural.as_str(),
         "services" | "ingresses" | "cronjobs"
     )
-}
-
-fn version(data: &Option<Result<ObjectView, UiError>>) -> Option<String> {
-    match data {
-        Some(Ok(object)) => Some(object.resource_version.clone()),
-        _ => None,
-    }
-}
-
-/// Loads the object again whenever the cluster reports a change, until the owner is disposed of.
-fn follow(
-    cluster: Uuid,
-    object: ObjectRef,
-    version: Option<String>,
-    gone: RwSignal<bool>,
-    again: Callback<()>,
-) {
-    let Some(stream) = use_context::<Stream>() else {
-        return;
-    };
-    let id = stream.open(
-        |id| Request::Object {
-            id,
-            cluster,
-            object,
-            version,
-        },
-        move |message| match message {
-            Message::Changed { .. } => {
-                // created again under the same name
-                gone.set(false);
-                again.run(());
-            }
-            Message::Gone { .. } => gone.set(true),
-            _ => {}
-        },
-    );
-    on_cleanup(move || stream.close(id));
 }
 
 fn loading_part() -> AnyView {
