@@ -1,6 +1,7 @@
 //! Errors of calls to an API server.
 use super::forbidden::Forbidden;
 use http::StatusCode;
+use portico_runtime::error_chain;
 
 /// Maximum length of an API server's message, in characters: those of an enrolled cluster are a
 /// tenant's, and end up on pages and in the log.
@@ -142,26 +143,11 @@ impl From<kube::Error> for KubeError {
                 kube::client::UpgradeConnectionError::ProtocolSwitch(status),
             ) => Self::from_response(status, b""),
             kube::Error::HyperError(_) | kube::Error::Service(_) => {
-                Self::Unreachable(chain(&error))
+                Self::Unreachable(error_chain(&error))
             }
-            other => Self::Protocol(chain(&other)),
+            other => Self::Protocol(error_chain(&other)),
         }
     }
-}
-
-/// Returns the causes in one line, for the log.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]
