@@ -11,9 +11,8 @@ mkdir -p "$cache/typos"
 exec 9> "$cache/typos/lock"
 flock 9
 if [ ! -x "$venv/bin/typos" ]; then
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "typos==$version"
+  source scripts/lib/python.sh
+  python_environment "$venv" "typos==$version"
 fi
 "$venv/bin/typos" --format brief .
 python3 scripts/vocabulary.py

@@ -2,6 +2,7 @@
 # magnum-install.sh: Magnum from PyPI into a virtual environment in the cache, versions pinned.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/stack.sh"
+. "$root/scripts/lib/python.sh"
 
 requirements=$root/scripts/services/magnum-requirements.txt
 venv=$cache/magnum/venv
@@ -12,9 +13,8 @@ exec 9> "$cache/magnum/lock"
 flock 9
 ! cmp -s "$requirements" "$stamp" || exit 0
 
-rm -rf "$venv" "$stamp"
-python3 -m venv "$venv"
-# most of what pip would compile are tests and clients that never run: only what the service imports is compiled
-"$venv/bin/pip" install --quiet --disable-pip-version-check --no-compile --requirement "$requirements"
+rm -f "$stamp"
+python_environment "$venv" --requirement "$requirements"
+# most of the packages' files are tests and clients that never run: only what the service imports is compiled
 PYTHONWARNINGS=ignore "$venv/bin/python" -c 'import magnum.api.app, magnum.conductor.handlers.cluster_conductor, magnum.service.periodic'
 cp "$requirements" "$stamp"

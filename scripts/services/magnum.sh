@@ -68,7 +68,7 @@ CONF
 start_cloud() {
   running cloud || (
     cd "$here"
-    launch cloud python3 -m cloud "${port[cloud]}" "$keystone_url" "$dir/cloud.json" "$dir/cloud-key"
+    launch cloud "$venv/bin/python" -m cloud "${port[cloud]}" "$keystone_url" "$dir/cloud.json" "$dir/cloud-key"
   )
   wait_until 20 cloud answers "$cloud_url/image/"
 }
