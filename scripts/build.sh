@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # build.sh [OPTION...]: the program (development profile) and the browser half (release), as the demo and the tests run them.
-# Options are for cargo. test.sh does the same with --all-targets, and the browser half beside other stages.
+# Options are for cargo. test.sh builds the tests too, and the browser half beside other stages.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

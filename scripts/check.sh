@@ -30,7 +30,7 @@ build() {
   stage "types of the browser tests" npm run --silent --workspace end2end types
   stage "tests of the editor" node --test app/browser/editor/*.test.js
   stage "tests of the build's scripts" node --test xtask/src/*.test.mjs
-  stage "build and lints" cargo build --locked --workspace --all-targets
+  stage "build and lints" cargo build --locked "${test_targets[@]}"
 }
 
 browser_lints() {

@@ -36,7 +36,7 @@ build() {
   [ -z "${built:-}" ] || return 0
   built=yes
   stage "toolchain" scripts/toolchain.sh
-  stage "build" cargo build --locked --workspace --all-targets
+  stage "build" cargo build --locked "${test_targets[@]}"
 }
 
 begin_programs() {

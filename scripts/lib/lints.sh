@@ -1,4 +1,7 @@
-# Sourced: cargo lints the workspace's crates as it builds them, and a warning is an error. One build of the dependencies
-# is enough then; `cargo clippy` would have its own.
+# Sourced: how the workspace is built for tests. Cargo lints its crates as it builds them, and a warning is an error. One build of
+# the dependencies is enough then; `cargo clippy` would have its own.
 export RUSTC_WORKSPACE_WRAPPER=clippy-driver
 export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+
+# what tests need of the workspace: --all-targets would compile the benchmark a second time
+test_targets=(--workspace --tests --bin portico --bin xtask)
