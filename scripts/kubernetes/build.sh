@@ -118,12 +118,21 @@ collect() {
   busybox_next_image
 }
 
+# Its many small files take minutes to delete beside a compiler: nothing waits for that, or has its lock.
+discard_work() {
+  local discarded=$cache/kubernetes-discarded
+  mkdir -p "$discarded"
+  mv "$work" "$discarded/$$"
+  { chmod -R u+w "$discarded" && rm -rf "$discarded"; } 9>&- > /dev/null 2>&1 < /dev/null &
+  disown
+}
+
 mkdir -p "$target"/{bin,cni,images} "$work"
 exec 9> "$target/.lock"
 flock 9
 if complete; then
   busybox_next_image
-  rm -rf "$work"
+  discard_work
   say "already built"
   exit 0
 fi
@@ -133,6 +142,5 @@ prepare_go
 (cd "$source" && generate_openapi && compile)
 collect
 printf 'recipe %s\nkubernetes %s\n' "$recipe" "$(cat "$source/.complete")" > "$stamp"
-chmod -R u+w "$work"
-rm -rf "$work"
+discard_work
 say "built in $(human_seconds $SECONDS)"
