@@ -1,6 +1,7 @@
 //! Errors of the commands for users, with their remedies.
 use super::direct_error::DirectError;
 use crate::exit_code;
+use portico_runtime::root_cause;
 use std::path::PathBuf;
 
 /// An error, written to standard error as one sentence and a next step.
@@ -20,7 +21,7 @@ pub enum CommandError {
     GatewayUrl(String),
     #[error(
         "cannot reach {gateway}: {}; check the address, your network, and --ca-file if it uses a private authority",
-        innermost(source)
+        root_cause(source)
     )]
     Unreachable {
         gateway: String,
@@ -94,16 +95,6 @@ impl CommandError {
             _ => false,
         }
     }
-}
-
-/// Returns the innermost error: reqwest's own message says only that the request failed; the cause
-/// is at the end of the chain.
-pub fn innermost(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(deeper) = cause.source() {
-        cause = deeper;
-    }
-    cause.to_string()
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! A document at an HTTP address that is fetched again and again, with `If-None-Match` (RFC 9110,
 //! 13.1.2). Redirects are not followed.
+use crate::root_cause;
 use reqwest::header::{ETAG, HeaderValue, IF_NONE_MATCH};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, StatusCode, Url};
 use secrecy::{ExposeSecret as _, SecretString};
-use std::error::Error;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -122,7 +122,7 @@ impl DocumentClient {
         Ok(Self {
             http: builder
                 .build()
-                .map_err(|error| ClientError::Client(innermost(&error)))?,
+                .map_err(|error| ClientError::Client(root_cause(&error)))?,
             url,
             token: None,
             max_bytes,
@@ -174,16 +174,7 @@ fn failed(error: reqwest::Error) -> GetError {
     let text = if error.is_timeout() {
         "no answer in time".to_owned()
     } else {
-        innermost(&error.without_url())
+        root_cause(&error.without_url())
     };
     GetError::Transport(text)
-}
-
-/// Returns the text of the first cause; the library's own is the same for all.
-fn innermost(error: &(dyn Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(source) = cause.source() {
-        cause = source;
-    }
-    cause.to_string()
 }

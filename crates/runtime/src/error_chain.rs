@@ -17,6 +17,15 @@ pub fn error_chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
+/// Returns the message of the last cause. The messages of HTTP libraries say only that a request failed.
+pub fn root_cause(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    cause.to_string()
+}
+
 /// Whether a text has a message as a part of its own: at its start, or after a colon, a parenthesis or a full stop.
 fn names(text: &str, message: &str) -> bool {
     let mut found = text.match_indices(message);
@@ -54,6 +63,13 @@ mod tests {
 
     fn cause(text: &str) -> io::Error {
         io::Error::other(text.to_owned())
+    }
+
+    #[test]
+    fn the_root_cause_is_the_last_one_or_the_error_itself() {
+        let error = Fault::Outer(Box::new(Fault::Silent(cause("no such file"))));
+        assert_eq!(root_cause(&error), "no such file");
+        assert_eq!(root_cause(&cause("no such file")), "no such file");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub mod tls;
 pub mod traces;
 pub mod yaml;
 
-pub use error_chain::error_chain;
+pub use error_chain::{error_chain, root_cause};
 
 /// Makes *ring* the process's TLS provider. Call it first in `main` and in tests; further calls do
 /// nothing.

@@ -1,5 +1,6 @@
 //! Errors of a request to an API server.
-use crate::error::{CommandError, innermost};
+use crate::error::CommandError;
+use portico_runtime::root_cause;
 use serde_json::Value;
 use std::error::Error;
 
@@ -34,9 +35,9 @@ impl ApiError {
         let first: &dyn Error = error;
         let mut chain = std::iter::successors(Some(first), |&one| one.source());
         if chain.any(|one| one.to_string().contains("peer certificate")) {
-            Self::Certificate(innermost(error))
+            Self::Certificate(root_cause(error))
         } else {
-            Self::Unreachable(innermost(error))
+            Self::Unreachable(root_cause(error))
         }
     }
 
