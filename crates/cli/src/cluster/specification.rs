@@ -2,14 +2,14 @@
 use super::arguments::{CreateArgs, SharedArgs};
 use super::error::ClusterError;
 use crate::direct::CloudChoice;
-use portico_lifecycle::spec::{ClusterDocument, CommandLine, read_create_request};
+use portico_lifecycle::spec::{
+    ClusterDocument, CommandLine, REASON_ANNOTATION, read_create_request,
+};
 use portico_runtime::yaml;
 use serde_json::Value;
 use std::io::Read;
 use std::path::Path;
 
-/// The annotation with the reason.
-const REASON: &str = "portico.dev/reason";
 /// Maximum size of a file.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
@@ -67,7 +67,7 @@ impl Specification {
     /// Returns why the cluster is created or changed, as its annotations have it.
     pub fn reason(&self) -> Option<&str> {
         let annotations = &self.document.metadata.annotations;
-        annotations.get(REASON).map(String::as_str)
+        annotations.get(REASON_ANNOTATION).map(String::as_str)
     }
 
     /// Returns the cloud and the project: those of the options, else those of the file.

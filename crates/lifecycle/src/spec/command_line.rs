@@ -4,8 +4,8 @@ use super::{
     Metadata, Network, NodeGroupSpec, labels_of_fields,
 };
 
-/// The annotation that `--reason` sets.
-const REASON: &str = "portico.dev/reason";
+/// The annotation with the reason for the cluster's journal, which `--reason` sets.
+pub const REASON_ANNOTATION: &str = "portico.dev/reason";
 const COMMAND: [&str; 3] = ["portico", "cluster", "create"];
 
 /// The command that makes a cluster.
@@ -136,7 +136,10 @@ fn inexpressible(document: &ClusterDocument) -> Vec<&'static str> {
         (spec.discovery_url.is_some(), "the discovery URL"),
         (!spec.services.is_empty(), "services"),
         (spec.is_protected(), "protection"),
-        (annotations.clone().any(|key| key != REASON), "annotations"),
+        (
+            annotations.clone().any(|key| key != REASON_ANNOTATION),
+            "annotations",
+        ),
     ]
     .into_iter()
     .filter_map(|(is_there, name)| is_there.then_some(name))
@@ -175,7 +178,10 @@ fn flags(document: &ClusterDocument) -> Vec<String> {
         ("--create-timeout", number(spec.create_timeout)),
         ("--cloud", spec.provider.cloud.clone()),
         ("--project", metadata.project.clone()),
-        ("--reason", metadata.annotations.get(REASON).cloned()),
+        (
+            "--reason",
+            metadata.annotations.get(REASON_ANNOTATION).cloned(),
+        ),
     ];
     let mut words: Vec<String> = COMMAND.iter().map(|word| (*word).to_owned()).collect();
     words.push(metadata.name.clone());
@@ -280,7 +286,7 @@ impl Reader {
             project: self.project,
             annotations: self
                 .reason
-                .map(|reason| (REASON.to_owned(), reason))
+                .map(|reason| (REASON_ANNOTATION.to_owned(), reason))
                 .into_iter()
                 .collect(),
         };

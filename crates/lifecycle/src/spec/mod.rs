@@ -11,7 +11,7 @@ mod request;
 mod taint;
 mod validation;
 
-pub use command_line::{CommandLine, CommandLineError};
+pub use command_line::{CommandLine, CommandLineError, REASON_ANNOTATION};
 pub use document::{
     Api, ClusterDocument, ClusterSpec, ControlPlane, DEFAULT_GROUP, DocumentKind, DocumentVersion,
     ExistingNetwork, Exposure, Metadata, Network, NodeGroupSpec, Provider, ProviderKind, SpecError,

@@ -13,7 +13,8 @@ pub const AUTO_UPGRADE_LABEL: &str = "auto_upgrade_enabled";
 /// The label for the autoscaler; fixed at creation.
 pub const AUTO_SCALING_LABEL: &str = "auto_scaling_enabled";
 
-/// The annotation with the reason for the cluster's journal.
+/// The annotation with the reason for the cluster's journal: `REASON_ANNOTATION` of `portico-lifecycle`, which is not in the browser
+/// half.
 const REASON: &str = "portico.dev/reason";
 
 /// Everything of the form. `None` and empty texts mean the template's value, or Magnum's.
