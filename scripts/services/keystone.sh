@@ -73,8 +73,11 @@ import sys
 import threading
 
 import sqlalchemy
+from oslo_db.sqlalchemy import engines
 from sqlalchemy import event, pool
 
+# a context switch after each transaction, which is for servers without threads
+engines._thread_yield = lambda _connection, _record: None
 create_engine = sqlalchemy.create_engine
 
 
