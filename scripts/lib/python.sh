@@ -29,6 +29,8 @@ python_environment() {
   rm -rf "$directory"
   (
     export UV_CACHE_DIR=$cache/uv/cache UV_NO_CONFIG=1 UV_PYTHON_DOWNLOADS=never
+    # the authorities that this machine trusts, and the patience of a slow index
+    export UV_SYSTEM_CERTS=1 UV_HTTP_TIMEOUT=180
     [ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX=$PIP_INDEX_URL
     [ -z "${PIP_FIND_LINKS:-}" ] || export UV_FIND_LINKS=$PIP_FIND_LINKS
     "$uv" venv --quiet --python "$python" "$directory"
