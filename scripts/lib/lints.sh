@@ -4,5 +4,5 @@ RUSTC_WORKSPACE_WRAPPER=$(realpath "$(dirname "${BASH_SOURCE[0]}")/lint-wrapper.
 export RUSTC_WORKSPACE_WRAPPER
 export CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 
-# what tests need of the workspace: --all-targets would compile the benchmark a second time
+# What tests need of the workspace. --all-targets would compile the benchmark a second time, without its unit tests.
 test_targets=(--workspace --tests --bin portico --bin xtask)
