@@ -118,18 +118,21 @@ collect() {
   busybox_next_image
 }
 
-# Its many small files take minutes to delete beside a compiler: nothing waits for that, or has its lock.
+# Its many small files take minutes to delete beside a compiler: nothing waits for that, or has the lock meanwhile. What an
+# interrupted run has left is deleted too.
 discard_work() {
-  local discarded=$cache/kubernetes-discarded
-  mkdir -p "$discarded"
-  mv "$work" "$discarded/$$"
-  { chmod -R u+w "$discarded" && rm -rf "$discarded"; } 9>&- > /dev/null 2>&1 < /dev/null &
+  mv "$work" "$(mktemp -d "$cache/kubernetes-discarded.XXXXXX")"
+  {
+    chmod -R u+w "$cache"/kubernetes-discarded.*
+    rm -rf "$cache"/kubernetes-discarded.*
+  } 9>&- > /dev/null 2>&1 < /dev/null &
   disown
 }
 
-mkdir -p "$target"/{bin,cni,images} "$work"
+mkdir -p "$target"/{bin,cni,images}
 exec 9> "$target/.lock"
 flock 9
+mkdir -p "$work"
 if complete; then
   busybox_next_image
   discard_work
