@@ -8,8 +8,8 @@ export PORTICO_PROFILE=demo
 
 build() {
   step_begin "Kubernetes from source" "about 5 min, once" "$root/scripts/kubernetes/build.sh"
-  step_begin "Keystone from PyPI" "about 30 s, once" "$root/scripts/services/keystone-install.sh"
-  if [ "$with_magnum" = yes ]; then step_begin "Magnum from PyPI" "about 45 s, once" "$root/scripts/services/magnum-install.sh"; fi
+  step_begin "Keystone from PyPI" "about 15 s, once" "$root/scripts/services/keystone-install.sh"
+  if [ "$with_magnum" = yes ]; then step_begin "Magnum from PyPI" "about 15 s, once" "$root/scripts/services/magnum-install.sh"; fi
   step_begin "Prometheus and registry, unpacked" "about 20 s, once" "$root/scripts/services/debian-install.sh"
   step_begin "Log page from npm" "about 10 s, once" "$root/scripts/services/logs-install.sh"
   step_begin "OpenID Provider from npm" "about 5 s, once" "$root/scripts/services/oidc-install.sh"

@@ -20,7 +20,8 @@ wants iproute2 has ip
 wants jq has jq
 wants libc6-dev test -e /usr/include/stdio.h
 wants openssl has openssl
-wants python3-venv /usr/bin/python3 -c 'import ensurepip, venv'
+wants python3 test -x /usr/bin/python3
+wants python3-venv python3 -c 'import ensurepip, venv'
 wants util-linux has unshare
 wants xz-utils has xz
 if [ "${1:-}" = test ]; then

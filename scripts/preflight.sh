@@ -2,6 +2,7 @@
 # preflight.sh: whether this machine can run the stack; everything missing is listed at once, with what to do about it.
 set -euo pipefail
 . "$(dirname "${BASH_SOURCE[0]}")/lib/stack.sh"
+. "$root/scripts/lib/python.sh"
 
 missing=()
 lacks() { missing+=("$1"$'\n'"      $2"); }
@@ -111,7 +112,7 @@ check_toolchain() {
   fi
   if ! has python3; then
     lacks "Python 3.11" "apt-get install python3"
-  elif ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+  elif ! python_interpreter > /dev/null; then
     lacks "Python 3.11, which Keystone asks for (python3 is $(python3 --version | cut -d' ' -f2))" "put a newer python3 first on the PATH"
   fi
   has make || lacks "make" "apt-get install make"

@@ -11,7 +11,7 @@ stamp=$cache/magnum/installed
 mkdir -p "$cache/magnum"
 exec 9> "$cache/magnum/lock"
 flock 9
-! cmp -s "$requirements" "$stamp" || exit 0
+if has_python_environment "$venv" && cmp -s "$requirements" "$stamp"; then exit 0; fi
 
 rm -f "$stamp"
 python_environment "$venv" --requirement "$requirements"
