@@ -55,8 +55,11 @@ test("the user menu leads to the list, which marks this session and ends another
     await expect(entries(page).filter({ hasText: "This session" })).toHaveCount(1);
     await expect(entries(page).first()).toContainText(/Chrom(e|ium) on Linux/);
 
+    // a session that ends before its socket is open has none that could be closed
     const socket = lost.waitForEvent("websocket");
+    const answered = socket.then((opened) => opened.waitForEvent("framereceived"));
     await lost.goto(path.list("core/v1/pods", "namespace=shop"));
+    await answered;
     const closed = (await socket).waitForEvent("close", { timeout: 10_000 });
     await page.getByRole("button", { name: /^End session: / }).click();
     await expect(notice(page, "The session has ended")).toBeVisible();
