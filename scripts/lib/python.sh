@@ -54,3 +54,18 @@ python_environment() {
 
 # has_python_environment DIR: whether there is one that this version of uv has made
 has_python_environment() { grep -q "^uv = $uv_version$" "$1/pyvenv.cfg" 2> /dev/null; }
+
+# install_python_service NAME IMPORTS: the service's environment in $cache/NAME/venv, from the pinned versions of its requirements.
+# One that exists already stays. IMPORTS is what the service imports: only that is compiled, as most of the packages' files are
+# tests and clients that never run.
+install_python_service() {
+  local requirements=$root/scripts/services/$1-requirements.txt venv=$cache/$1/venv stamp=$cache/$1/installed
+  mkdir -p "$cache/$1"
+  exec 9> "$cache/$1/lock"
+  flock 9
+  if has_python_environment "$venv" && cmp -s "$requirements" "$stamp"; then return; fi
+  rm -f "$stamp"
+  python_environment "$venv" --requirement "$requirements"
+  PYTHONWARNINGS=ignore "$venv/bin/python" -c "import $2"
+  cp "$requirements" "$stamp"
+}
