@@ -108,6 +108,16 @@ fn rss_mb(id: u32) -> Result<f64> {
     kib_in(&format!("/proc/{id}/status"), "VmRSS:").map(|kib| kib * 1.024e-3)
 }
 
+/// Returns the sum of a value of `/proc/<pid>/smaps_rollup`, in MB. A page that several processes
+/// share counts as a fraction in each.
+fn proportional_mb(processes: &[(u32, Stat)], name: &str) -> Result<f64> {
+    let mut kib = 0.0;
+    for (id, _) in processes {
+        kib += kib_in(&format!("/proc/{id}/smaps_rollup"), name)?;
+    }
+    Ok(kib * 1.024e-3)
+}
+
 /// Returns a value of a file in `/proc` that has lines of a name and kibibytes.
 fn kib_in(file: &str, name: &str) -> Result<f64> {
     let text = fs::read_to_string(file)?;
@@ -193,11 +203,13 @@ impl Trees {
         if let [(id, _)] = all.as_slice() {
             return rss_mb(*id);
         }
-        let mut kib = 0.0;
-        for (id, _) in &all {
-            kib += kib_in(&format!("/proc/{id}/smaps_rollup"), "Pss:")?;
-        }
-        Ok(kib * 1.024e-3)
+        proportional_mb(&all, "Pss:")
+    }
+
+    /// Returns the anonymous part of the resident memory in MB, which is what they have allocated
+    /// (heap, stacks, changed data). The rest are pages of files: of the program and its libraries.
+    pub fn anonymous_mb(&self) -> Result<f64> {
+        proportional_mb(&self.all()?, "Pss_Anon:")
     }
 }
 
@@ -266,7 +278,9 @@ mod tests {
         let here = Trees(vec![std::process::id()]);
         let ids: Vec<u32> = here.all().unwrap().iter().map(|(id, _)| *id).collect();
         assert!(ids.contains(&child.id()) && ids.contains(&std::process::id()));
-        assert!(here.rss_mb().unwrap() > 1.0);
+        let (rss, anonymous) = (here.rss_mb().unwrap(), here.anonymous_mb().unwrap());
+        assert!(rss > 1.0);
+        assert!(anonymous > 0.0 && anonymous < rss, "{anonymous} of {rss}");
         assert_eq!(Trees(vec![child.id()]).all().unwrap().len(), 1);
         child.kill().unwrap();
         child.wait().unwrap();

@@ -35,14 +35,15 @@ pub async fn run(arena: &Arena, effort: &Effort) -> Result<Vec<Round>> {
                 let at = (place + number) % arena.contenders.len();
                 let round = one(&arena.contenders[at], number, kind, effort).await?;
                 eprintln!(
-                    "round {number} {:>18} {:>4} {:>7}: {:>6.0}/s, p99 {:>6.2} ms, {:>6.1} µs CPU, {:>5.1} MB",
+                    "round {number} {:>18} {:>4} {:>7}: {:>6.0}/s, p99 {:>6.2} ms, {:>6.1} µs CPU, {:>5.1} MB, {:>5.1} anonymous",
                     round.subject,
                     round.body,
                     round.client.name(),
                     round.requests_per_second,
                     round.p99_ms,
                     round.cpu_us_per_request,
-                    round.rss_mb
+                    round.rss_mb,
+                    round.anonymous_mb
                 );
                 rounds.push(round);
             }
@@ -91,6 +92,7 @@ async fn one(contender: &Contender, number: usize, kind: Kind, effort: &Effort) 
     };
     let cpu = contender.processes.cpu()? - before;
     let rss_mb = contender.processes.rss_mb()?;
+    let anonymous_mb = contender.processes.anonymous_mb()?;
     tokio::time::sleep(LOG_WRITE_TIME).await;
     let (body, (path, _)) = match kind {
         Kind::Large => ("1m", LARGE),
@@ -119,6 +121,7 @@ async fn one(contender: &Contender, number: usize, kind: Kind, effort: &Effort) 
         p99_ms: measured.p99_ms,
         cpu_us_per_request: cpu.as_secs_f64() * 1e6 / requests.max(1) as f64,
         rss_mb,
+        anonymous_mb,
         load: machine::load()?,
     })
 }

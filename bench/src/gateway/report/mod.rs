@@ -57,6 +57,8 @@ pub struct Round {
     pub cpu_us_per_request: f64,
     /// At its end.
     pub rss_mb: f64,
+    /// What the subject has allocated of it; the rest are pages of files.
+    pub anonymous_mb: f64,
     /// The machine's one-minute load average at its end.
     pub load: f64,
 }
@@ -69,6 +71,7 @@ pub struct Figures {
     pub p50_ms: f64,
     pub p99_ms: f64,
     pub rss_mb: f64,
+    pub anonymous_mb: f64,
 }
 
 /// Figures for responses of 1 KiB, for the same by wrk, and for 1 MiB.
@@ -178,17 +181,19 @@ fn figures(rounds: &[Round], subject: &str, client: Client, body: &str) -> Figur
             .collect()
     };
     let of = |value| median(&values(value));
+    let most = |value| values(value).into_iter().fold(0.0, f64::max);
     Figures {
         cpu_us_per_request: of(|round| round.cpu_us_per_request),
         requests_per_second: of(|round| round.requests_per_second),
         p50_ms: of(|round| round.p50_ms),
         p99_ms: of(|round| round.p99_ms),
-        rss_mb: values(|round| round.rss_mb).into_iter().fold(0.0, f64::max),
+        rss_mb: most(|round| round.rss_mb),
+        anonymous_mb: most(|round| round.anonymous_mb),
     }
 }
 
-/// Returns a line for each subject and kind of round: the median CPU, and its ratio to the others,
-/// as the median of the rounds' ratios.
+/// Returns a line for each subject and kind of round: the most memory, the median CPU, and its ratio
+/// to the others, as the median of the rounds' ratios.
 pub fn medians(rounds: &[Round]) -> String {
     let mut text = String::new();
     let mut subjects: Vec<_> = rounds.iter().map(|round| round.subject).collect();
@@ -210,9 +215,12 @@ pub fn medians(rounds: &[Round]) -> String {
         };
         for &subject in &subjects {
             let mine: Vec<f64> = of(subject).collect();
+            let most = figures(rounds, subject, client, body);
             text += &format!(
-                "{subject:>18} {body} {}: {:6.1} µs CPU",
+                "{subject:>18} {body} {}: {:5.1} MB, {:5.1} anonymous, {:6.1} µs CPU",
                 client.name(),
+                most.rss_mb,
+                most.anonymous_mb,
                 median(&mine)
             );
             for &other in subjects.iter().filter(|other| **other != subject) {

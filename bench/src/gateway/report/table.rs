@@ -32,10 +32,10 @@ impl Report {
         for (title, figures) in tables {
             let _ = writeln!(
                 text,
-                "| {title}, {} connections | CPU µs a request | requests/s | p50 ms | p99 ms | memory MB |",
+                "| {title}, {} connections | CPU µs a request | requests/s | p50 ms | p99 ms | memory MB | anonymous MB |",
                 self.connections
             );
-            text.push_str("|---|---:|---:|---:|---:|---:|\n");
+            text.push_str("|---|---:|---:|---:|---:|---:|---:|\n");
             for (subject, name) in SUBJECTS {
                 row(&mut text, name, figures(self.of(subject)));
             }
@@ -153,11 +153,12 @@ fn ratio(ratio: &Ratio) -> String {
 fn row(text: &mut String, name: &str, figures: &Figures) {
     let _ = writeln!(
         text,
-        "| {name} | {:.1} | {:.0} | {:.2} | {:.2} | {:.1} |",
+        "| {name} | {:.1} | {:.0} | {:.2} | {:.2} | {:.1} | {:.1} |",
         figures.cpu_us_per_request,
         figures.requests_per_second,
         figures.p50_ms,
         figures.p99_ms,
-        figures.rss_mb
+        figures.rss_mb,
+        figures.anonymous_mb
     );
 }

@@ -34,6 +34,7 @@ fn assert_complete(results: &Value) {
             "p50_ms",
             "p99_ms",
             "rss_mb",
+            "anonymous_mb",
         ] {
             number(&format!("/{subject}/{figure}"));
             number(&format!("/{subject}/one_mib/{figure}"));
@@ -99,6 +100,7 @@ fn rounds(count: usize) -> Vec<Round> {
                     p99_ms: 2.0,
                     cpu_us_per_request: cpu * number as f64,
                     rss_mb: 30.0,
+                    anonymous_mb: 10.0,
                     load: 1.0,
                 });
             }
