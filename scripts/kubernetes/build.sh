@@ -34,7 +34,7 @@ complete() {
 fetch() {
   command -v dpkg-source > /dev/null || die "dpkg-source is missing: install the package dpkg-dev"
   say "reading Debian's package lists"
-  private_apt "$work/apt"
+  private_apt --source "$work/apt"
   say "downloading"
   unpack_debian "$work" "$unpacked" golang-1.19-go golang-1.19-src golang-github-modern-go-reflect2-dev \
     etcd-server etcd-client containerd runc containernetworking-plugins busybox-static

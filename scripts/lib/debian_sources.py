@@ -1,9 +1,11 @@
 """Prints the machine's own Debian sources in one-line form, for a private apt.
 
-    debian_sources.py CODENAME            binary and source packages of this release, with its updates
-    debian_sources.py CODENAME RELEASE    the same archive's RELEASE instead, binary packages only
+    debian_sources.py CODENAME            binary packages of this release, with its updates
+    debian_sources.py CODENAME RELEASE    the same archive's RELEASE instead
+    debian_sources.py --source ...        source packages as well
 """
 
+import argparse
 import glob
 import re
 import sys
@@ -46,16 +48,21 @@ def entries():
 
 
 def main():
-    codename, release = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", action="store_true")
+    parser.add_argument("codename")
+    parser.add_argument("release", nargs="?")
+    args = parser.parse_args()
+    codename, release = args.codename, args.release
     own_suites = {codename, f"{codename}-updates", f"{codename}-security", f"{codename}/updates"}
+    types = ["deb", "deb-src"] if args.source else ["deb"]
     lines = {}
     for options, uri, suite, components in entries():
         rest = f"{f'[{options}] ' if options else ''}{uri}"
-        if release and suite == codename:
-            lines[f"deb {rest} {release} {components}"] = None
-        elif not release and suite in own_suites:
-            lines[f"deb {rest} {suite} {components}"] = None
-            lines[f"deb-src {rest} {suite} {components}"] = None
+        if suite not in ({codename} if release else own_suites):
+            continue
+        for kind in types:
+            lines[f"{kind} {rest} {release or suite} {components}"] = None
     if not lines:
         sys.exit(f"no source of Debian {codename} is configured in /etc/apt")
     print("\n".join(lines))
