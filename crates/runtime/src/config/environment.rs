@@ -50,11 +50,11 @@ impl EnvironmentLayer {
         Self { settings, readings }
     }
 
-    /// Returns whether a variable that has the wrong type according to the error is interpreted
+    /// Returns whether a variable that has the wrong type according to the errors is interpreted
     /// differently from now on.
-    pub(super) fn reads_otherwise(&mut self, error: &Error) -> bool {
+    pub(super) fn reads_otherwise(&mut self, errors: &[Error]) -> bool {
         let mut changed = false;
-        for error in error.clone() {
+        for error in errors {
             let from_here = error
                 .metadata
                 .as_ref()

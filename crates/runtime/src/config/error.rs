@@ -81,13 +81,9 @@ impl ConfigError {
         }
     }
 
-    pub(super) fn from_figment(figment: &Figment, error: figment::Error) -> Self {
-        Self::Invalid(
-            error
-                .into_iter()
-                .map(|error| explain(figment, &error))
-                .collect(),
-        )
+    pub(super) fn from_figment(figment: &Figment, errors: &[figment::Error]) -> Self {
+        let problems = errors.iter().map(|error| explain(figment, error));
+        Self::Invalid(problems.collect())
     }
 }
 

@@ -8,6 +8,7 @@
 //! file, so that a configuration works from any working directory.
 mod environment;
 mod error;
+mod extract;
 mod file;
 mod form;
 
@@ -37,11 +38,11 @@ pub fn load<T: DeserializeOwned>(
     let mut environment = EnvironmentLayer::new(environment);
     loop {
         let figment = of_files.clone().merge(&environment);
-        match figment.extract() {
+        match extract::extract(&figment) {
             Ok(config) => return Ok(config),
             // a variable has no quotes and no brackets: `12` may be a text, `a,b` a list
-            Err(error) if environment.reads_otherwise(&error) => {}
-            Err(error) => return Err(ConfigError::from_figment(&figment, error)),
+            Err(errors) if environment.reads_otherwise(&errors) => {}
+            Err(errors) => return Err(ConfigError::from_figment(&figment, &errors)),
         }
     }
 }
