@@ -50,7 +50,7 @@ fn no_banned_package_is_locked() {
 
 #[test]
 fn no_package_of_ours_has_an_entry_for_a_banned_one() {
-    for package in Graph::load().ours() {
+    for package in Graph::load_workspace().ours() {
         for entry in &package.entries {
             let banned = OF_OURS.iter().find(|(banned, _)| entry.package == *banned);
             assert!(banned.is_none(), "{}: {banned:?}", package.name);

@@ -50,15 +50,27 @@ impl Graph {
     pub fn load() -> Self {
         let mut graph = Self::default();
         for target in TARGETS {
-            graph.add(&metadata(target));
+            let metadata = metadata(&["--filter-platform", target]);
+            graph.add_packages(&metadata);
+            graph.add_dependents(&metadata);
         }
         graph
     }
 
-    fn add(&mut self, metadata: &Value) {
+    /// The packages of the workspace only, which takes a tenth of the time.
+    pub fn load_workspace() -> Self {
+        let mut graph = Self::default();
+        graph.add_packages(&metadata(&["--no-deps"]));
+        graph
+    }
+
+    fn add_packages(&mut self, metadata: &Value) {
         for value in metadata["packages"].as_array().unwrap() {
             self.packages.insert(text(&value["id"]), package(value));
         }
+    }
+
+    fn add_dependents(&mut self, metadata: &Value) {
         for node in metadata["resolve"]["nodes"].as_array().unwrap() {
             for dependency in node["deps"].as_array().unwrap() {
                 let dependents = self.dependents.entry(text(&dependency["pkg"])).or_default();
@@ -90,10 +102,10 @@ impl Graph {
     }
 }
 
-fn metadata(target: &str) -> Value {
+fn metadata(arguments: &[&str]) -> Value {
     let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()))
         .args(["metadata", "--format-version=1", "--locked"])
-        .args(["--filter-platform", target])
+        .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

@@ -1,7 +1,7 @@
 //! Every entry of a table of dependencies is named in the sources that it is for.
 use crate::{
     graph::{Graph, Section, read_toml},
-    named::named_in,
+    named::{Named, named_in},
 };
 use std::collections::BTreeSet;
 
@@ -15,13 +15,12 @@ fn every_dependency_is_named_in_the_sources() {
     let mut faults = Vec::new();
     let mut unnamed = BTreeSet::new();
     for package in graph.ours() {
-        let folder = |name: &str, with_tests| named_in(&package.directory.join(name), with_tests);
-        let product = folder("src", false);
-        let mut all = folder("src", true);
+        let folder = |name: &str| named_in(&package.directory.join(name));
+        let Named { product, mut all } = folder("src");
         for name in ["tests", "benches", "examples"] {
-            all.extend(folder(name, true));
+            all.extend(folder(name).all);
         }
-        let build = folder("build.rs", false);
+        let build = folder("build.rs").product;
         for entry in &package.entries {
             let library = versions
                 .get(entry.package.as_str())
@@ -66,7 +65,7 @@ fn every_dependency_is_named_in_the_sources() {
 
 #[test]
 fn every_entry_of_the_workspace_is_used_by_a_package() {
-    let graph = Graph::load();
+    let graph = Graph::load_workspace();
     let used: BTreeSet<&str> = graph
         .ours()
         .flat_map(|package| &package.entries)
