@@ -169,6 +169,22 @@ mod tests {
     }
 
     #[test]
+    fn a_value_of_a_table_from_both_layers_is_answered_with_its_own_layer() {
+        let both = |key: &str, variable: (&str, &str)| {
+            let text = format!("[gateway]\nlisten = \"127.0.0.1:1\"\n{key}\n");
+            message(&text, &[variable])
+        };
+        let of_file = both("retries = 99999", ("PORTICO_GATEWAY__KEY_FILE", "a"));
+        assert!(of_file.contains("portico.toml"), "{of_file}");
+        let of_variable = both("key_file = \"a\"", ("PORTICO_GATEWAY__RETRIES", "99999"));
+        assert!(
+            of_variable.contains("PORTICO_GATEWAY__RETRIES"),
+            "{of_variable}"
+        );
+        assert!(!of_variable.contains("portico.toml"), "{of_variable}");
+    }
+
+    #[test]
     fn a_port_out_of_range_is_reported() {
         let message = message("[gateway]\nlisten = \"127.0.0.1:99999\"\n", &[]);
         assert!(message.contains("gateway.listen"), "{message}");
