@@ -2,7 +2,8 @@
 # signatures apt checks as ever. /etc/apt and the installed packages stay as they are. Sourced.
 
 # private_apt [--source] DIR [RELEASE]: reads the package lists, those of source packages too if asked; then apt_private and
-# apt_private_cache work on them. Images of containers configure apt to compress lists again and to keep no index of them.
+# apt_private_cache work on them. Container images configure apt to compress the lists again and to keep no cache
+# of them, which each command would pay for.
 private_apt() {
   local codename sources=()
   if [ "$1" = --source ]; then
