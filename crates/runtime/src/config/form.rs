@@ -40,6 +40,11 @@ fn form_of(expected: &str) -> (Cow<'static, str>, &'static str, &'static str) {
         "a sequence" => (LIST, r#"["a", "b"]"#, "a,b"),
         "a boolean" => ("true or false", "", ""),
         "a string" | "path string" => ("a text", r#""text""#, ""),
+        "socket address" => (
+            "an address to listen on (IP:PORT)",
+            r#""127.0.0.1:8080""#,
+            "127.0.0.1:8080",
+        ),
         "u8" => ("a whole number from 0 to 255", "", ""),
         "u16" => ("a whole number from 0 to 65535", "", ""),
         "u32" => ("a whole number from 0 to 4294967295", "", ""),

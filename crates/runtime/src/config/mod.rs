@@ -193,6 +193,14 @@ mod tests {
     }
 
     #[test]
+    fn a_number_for_an_address_is_answered_with_the_form_of_one() {
+        let message = message("[gateway]\nlisten = 8080\n", &[]);
+        let expected = "gateway.listen: must be an address to listen on (IP:PORT), such as \
+                        \"127.0.0.1:8080\", not `8080`";
+        assert!(message.contains(expected), "{message}");
+    }
+
+    #[test]
     fn a_wrong_type_names_the_key_of_a_list_element() {
         let message = message("[[clusters]]\nname = \"a\"\n[[clusters]]\nname = 3\n", &[]);
         assert_message!("wrong_type_in_a_list", message);
