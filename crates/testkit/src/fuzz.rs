@@ -1,4 +1,4 @@
-//! Support for fuzz targets. Each runs for `PORTICO_FUZZ_SECONDS` (3 by default; set more to search longer), after it has
+//! Support for fuzz targets. Each runs for `PORTICO_FUZZ_SECONDS` (1 by default; set more to search longer), after it has
 //! replayed its seeds. Under a fuzzing engine (`cargo bolero test`) the same targets are guided by
 //! coverage.
 use serde_json::Value;
@@ -14,7 +14,7 @@ const MAX_EDITS: usize = 32;
 pub fn time() -> Duration {
     let seconds = std::env::var("PORTICO_FUZZ_SECONDS");
     let seconds = seconds.ok().and_then(|text| text.parse().ok());
-    Duration::from_secs(seconds.unwrap_or(3))
+    Duration::from_secs(seconds.unwrap_or(1))
 }
 
 /// Returns the texts of a corpus: every string in a JSON file, at any place.
