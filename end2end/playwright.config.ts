@@ -21,9 +21,11 @@ const trusted = gatewayKey();
 /** Files that take minutes, one test after the other. Begun late, each would keep one worker busy while the others are idle. */
 const long =
   /\/(endings|list-features|managed-clusters-(deletion|drain|node-groups|nodes)|navigation|objects|story-cluster-(day-two|lifecycle)|workloads)\.spec\.ts$/;
-/** They stop Magnum, which only tests of clusters use. */
+/** They stop Magnum and wait for most of their time. */
 const magnum = /\/clusters-faults\.spec\.ts$/;
-/** They freeze API servers of the stack's own clusters or add a node to one, which tests of Magnum's clusters do not use. */
+/** They stay on pages of the stack's own clusters, which need no Magnum, and take as long as those that stop it. */
+const clusterPages = /\/(edit-form|editor|forms|manifests)\.spec\.ts$/;
+/** They freeze API servers of the stack's own clusters or add a node to one. */
 const kubernetes = /\/(drain|loading)\.spec\.ts$/;
 /** What these stop concerns everything, or they count what fifty viewers get within a time. */
 const alone = /\/(clusters-alone|faults)\.spec\.ts$/;
@@ -71,13 +73,14 @@ export default defineConfig({
       ],
     },
   },
-  // in this order; "magnum" and "kubernetes" run beside each other, one test of each at once
+  // in this order; each project begins when all before it have ended, except for those that run beside each other
   projects: [
-    { name: "long", testMatch: long },
-    { name: "main", testIgnore: [long, magnum, kubernetes, alone, leak] },
-    { name: "magnum", testMatch: magnum, dependencies: ["long", "main"], workers: 1 },
+    { name: "magnum", testMatch: magnum, workers: 1 },
+    { name: "cluster-pages", testMatch: clusterPages },
+    { name: "long", testMatch: long, dependencies: ["magnum", "cluster-pages"] },
+    { name: "main", testIgnore: [magnum, clusterPages, long, kubernetes, alone, leak], dependencies: ["magnum", "cluster-pages"] },
     { name: "kubernetes", testMatch: kubernetes, dependencies: ["long", "main"], workers: 1 },
-    { name: "faults", testMatch: alone, dependencies: ["magnum", "kubernetes"], workers: 1 },
+    { name: "faults", testMatch: alone, dependencies: ["kubernetes"], workers: 1 },
     { name: "leak", testMatch: leak, dependencies: ["faults"] },
   ],
 });
