@@ -18,9 +18,10 @@ function gatewayKey(): string | undefined {
 
 const trusted = gatewayKey();
 
+/** They wait for Magnum, or for the end of a token, for most of their time. Of them, two run beside two of the others. */
+const waiting = /\/(endings|managed-clusters[a-z-]*|story-cluster-[a-z-]+)\.spec\.ts$/;
 /** Files that take minutes, one test after the other. Begun late, each would keep one worker busy while the others are idle. */
-const long =
-  /\/(endings|list-features|managed-clusters-(deletion|drain|node-groups|nodes)|navigation|objects|story-cluster-(day-two|lifecycle)|workloads)\.spec\.ts$/;
+const long = /\/(list-features|navigation|objects|workloads)\.spec\.ts$/;
 /** They stop Magnum and wait for most of their time. */
 const magnum = /\/clusters-faults\.spec\.ts$/;
 /** They stay on pages of the stack's own clusters, which need no Magnum, and take as long as those that stop it. */
@@ -77,9 +78,14 @@ export default defineConfig({
   projects: [
     { name: "magnum", testMatch: magnum, workers: 1 },
     { name: "cluster-pages", testMatch: clusterPages },
+    { name: "waiting", testMatch: waiting, dependencies: ["magnum", "cluster-pages"], workers: 2 },
     { name: "long", testMatch: long, dependencies: ["magnum", "cluster-pages"] },
-    { name: "main", testIgnore: [magnum, clusterPages, long, kubernetes, alone, leak], dependencies: ["magnum", "cluster-pages"] },
-    { name: "kubernetes", testMatch: kubernetes, dependencies: ["long", "main"], workers: 1 },
+    {
+      name: "main",
+      testIgnore: [magnum, clusterPages, waiting, long, kubernetes, alone, leak],
+      dependencies: ["magnum", "cluster-pages"],
+    },
+    { name: "kubernetes", testMatch: kubernetes, dependencies: ["waiting", "long", "main"], workers: 1 },
     { name: "faults", testMatch: alone, dependencies: ["kubernetes"], workers: 1 },
     { name: "leak", testMatch: leak, dependencies: ["faults"] },
   ],
