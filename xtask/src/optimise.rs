@@ -27,6 +27,11 @@ const ARGUMENTS: [&str; 9] = [
     "--strip-producers",
 ];
 
+/// Checks that the program is installed, before minutes of compiling.
+pub fn check_program() -> Result<()> {
+    version().map(drop)
+}
+
 /// Makes every module of the panel smaller. Results are kept: a change of one page leaves most modules as they were.
 pub fn wasm_modules(paths: &Paths) -> Result<()> {
     let start = Instant::now();
