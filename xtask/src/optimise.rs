@@ -86,12 +86,15 @@ fn optimise(module: &Path, result: &Path) -> Result<()> {
     let mut command = Command::new(PROGRAM);
     // one thread each: there are as many programs as processors
     command.env("BINARYEN_CORES", "1").args(ARGUMENTS);
-    let status = command.arg(module).arg("-o").arg(&unfinished).status();
-    let status = status.with_context(|| format!("start {PROGRAM}"))?;
+    // it warns of names of the linker that it does not know, and then leaves all names out
+    let output = command.arg(module).arg("-o").arg(&unfinished).output();
+    let output = output.with_context(|| format!("start {PROGRAM}"))?;
     ensure!(
-        status.success(),
-        "{PROGRAM} failed for {}: {status}",
-        module.display()
+        output.status.success(),
+        "{PROGRAM} failed for {}: {}\n{}",
+        module.display(),
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
     );
     Ok(fs::rename(&unfinished, result)?)
 }
@@ -147,7 +150,9 @@ mod tests {
         let [module, result] = ["bad.wasm", "bad"].map(|name| folder.path().join(name));
         fs::write(&module, "text").unwrap();
         let error = optimise(&module, &result).unwrap_err();
-        assert!(error.to_string().contains("bad.wasm"), "{error}");
+        let error = error.to_string();
+        assert!(error.contains("bad.wasm"), "{error}");
+        assert!(error.contains("error parsing wasm"), "{error}");
         assert_eq!(names(folder.path()), ["bad.wasm"]);
     }
 
