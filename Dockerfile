@@ -2,7 +2,7 @@
 # all roles. Written for a machine with a container engine; the project's CI has none and does not build it.
 # .dockerignore keeps build results, keys and state out of what the engine is sent.
 
-# Node for Tailwind and esbuild: the panel's tools need 20, Debian bookworm has 18
+# Node for Tailwind, esbuild and Binaryen: the panel's tools need 20, Debian bookworm has 18
 FROM node:20-bookworm-slim AS node
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
@@ -11,9 +11,7 @@ RUN npm ci --no-audit --no-fund
 
 FROM rust:1.95-bookworm AS build
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
-RUN apt-get update \
- && apt-get install -y --no-install-recommends binaryen \
- && rustup target add wasm32-unknown-unknown
+RUN rustup target add wasm32-unknown-unknown
 WORKDIR /src
 COPY . .
 COPY --from=node /src/node_modules node_modules

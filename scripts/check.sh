@@ -23,7 +23,6 @@ build() {
     echo "cargo-nextest is missing: cargo install cargo-nextest --locked" >&2
     exit 1
   }
-  stage "packages" scripts/packages.sh
   stage "toolchain" scripts/toolchain.sh
   stage "formatting" cargo fmt --all --check
   stage "scripts" bash -euc scripts_parse

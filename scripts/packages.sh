@@ -12,7 +12,6 @@ wants() {
 }
 has() { command -v "$1"; }
 
-wants binaryen has wasm-opt
 wants ca-certificates test -s /etc/ssl/certs/ca-certificates.crt
 wants curl has curl
 wants dpkg-dev has dpkg-source

@@ -1,5 +1,5 @@
 //! `cargo xtask site [--release]`: the browser half of the build. Needs cargo with the
-//! wasm32-unknown-unknown target, what `npm ci` installs, and for a release `wasm-opt`; no other tool, no download.
+//! wasm32-unknown-unknown target and what `npm ci` installs; no other tool, no download.
 #![allow(
     clippy::disallowed_methods,
     reason = "it prints how long its steps took"

@@ -32,9 +32,6 @@ pub fn build(release: bool, out: Option<PathBuf>) -> Result<()> {
         paths.node_bin.join("tailwindcss").exists(),
         "node_modules is missing: run `npm ci` first"
     );
-    if release {
-        optimise::check_program()?;
-    }
 
     if paths.site.exists() {
         fs::remove_dir_all(&paths.site)?;
