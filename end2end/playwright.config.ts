@@ -21,14 +21,16 @@ const trusted = gatewayKey();
 /** They wait for Magnum, or for the end of a token, for most of their time. Of them, two run beside two of the others. */
 const waiting = /\/(endings|managed-clusters[a-z-]*|story-cluster-[a-z-]+)\.spec\.ts$/;
 /** Files that take minutes, one test after the other. Begun late, each would keep one worker busy while the others are idle. */
-const long = /\/(list-features|navigation|objects|workloads)\.spec\.ts$/;
+const long = /\/(list-features|navigation|objects|pages|workloads)\.spec\.ts$/;
 /** They stop Magnum and wait for most of their time. */
 const magnum = /\/clusters-faults\.spec\.ts$/;
 /** They stay on pages of the stack's own clusters, which need no Magnum, and take as long as those that stop it. */
 const clusterPages = /\/(edit-form|editor|forms|manifests)\.spec\.ts$/;
-/** They freeze API servers of the stack's own clusters or add a node to one. */
+/** They freeze the API server of acme-prod or add a node to it. */
 const kubernetes = /\/(drain|loading)\.spec\.ts$/;
-/** What these stop concerns everything, or they count what fifty viewers get within a time. */
+/** They freeze the API server of globex-dev, or count how often Portico reads clusters of Magnum; the tests beside them use neither. */
+const besideKubernetes = /\/(clusters-viewers|silent-cluster)\.spec\.ts$/;
+/** What these stop concerns everything. */
 const alone = /\/(clusters-alone|faults)\.spec\.ts$/;
 /** The last: it searches what all others have left. */
 const leak = /\/leak\.spec\.ts$/;
@@ -82,11 +84,12 @@ export default defineConfig({
     { name: "long", testMatch: long, dependencies: ["magnum", "cluster-pages"] },
     {
       name: "main",
-      testIgnore: [magnum, clusterPages, waiting, long, kubernetes, alone, leak],
+      testIgnore: [magnum, clusterPages, waiting, long, kubernetes, besideKubernetes, alone, leak],
       dependencies: ["magnum", "cluster-pages"],
     },
     { name: "kubernetes", testMatch: kubernetes, dependencies: ["waiting", "long", "main"], workers: 1 },
-    { name: "faults", testMatch: alone, dependencies: ["kubernetes"], workers: 1 },
+    { name: "beside-kubernetes", testMatch: besideKubernetes, dependencies: ["waiting", "long", "main"], workers: 1 },
+    { name: "faults", testMatch: alone, dependencies: ["kubernetes", "beside-kubernetes"], workers: 1 },
     { name: "leak", testMatch: leak, dependencies: ["faults"] },
   ],
 });

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# check.sh [build|tests]: everything that needs no services: formatting, lints for server and browser, types, tests.
-# `build` and `tests` are its two halves, without the lints of the browser half: test.sh builds that in between, which lints it.
+# check.sh [build|tests|sources]: everything that needs no services: formatting, lints for server and browser, types, tests.
+# `build`, `tests` and `sources` (tests that read the sources only) are its parts, without the lints of the browser half: test.sh
+# builds that in between, which lints it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 source scripts/lib/lints.sh
@@ -39,7 +40,13 @@ browser_lints() {
 
 # the binaries called services, attacks and replicas want running ones; scripts/test.sh gives it them
 tests() {
-  stage "tests without services" env -u PORTICO_TEST_ENV cargo nextest run --locked --workspace -E 'not (binary(services) or binary(attacks) or binary(replicas))'
+  stage "tests without services" env -u PORTICO_TEST_ENV cargo nextest run --locked --workspace \
+    -E 'not (binary(services) or binary(attacks) or binary(replicas) or package(portico-testkit))'
+}
+
+# no time limit, and no test beside them, concerns these
+sources() {
+  stage "tests of the sources" cargo nextest run --profile sources --locked --workspace -E 'package(portico-testkit)'
 }
 
 case ${1:-all} in
@@ -47,10 +54,11 @@ case ${1:-all} in
     build
     browser_lints
     tests
+    sources
     ;;
-  build | tests) "$1" ;;
+  build | tests | sources) "$1" ;;
   *)
-    echo "usage: check.sh [build|tests]" >&2
+    echo "usage: check.sh [build|tests|sources]" >&2
     exit 2
     ;;
 esac

@@ -200,21 +200,25 @@ all() {
   stage "check, build" scripts/check.sh build
   built=yes
   [ -n "${PORTICO_TEST_ENV:-}" ] || begin_browser_half
+  # they need a processor only: they take what tests that wait leave
+  begin 19 "check, sources" scripts/check.sh sources
   stage "check, tests" scripts/check.sh tests
   services
   local nextest=${CARGO_TARGET_DIR:-target}/nextest page
-  local results=("$nextest/default/junit.xml" "$nextest/services/junit.xml")
+  local results=("$nextest"/{default,services}/junit.xml)
   for page in docs/kube-auth/compared.md docs/gateway/compared.md; do
     stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}"
   done
   e2e
+  finish "check, sources"
+  results+=("$nextest/sources/junit.xml" end2end/test-results/junit.xml)
   for page in docs/panel/compared.md docs/panel/flaws.md docs/panel/needs.md docs/lifecycle/compared.md; do
-    stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}" end2end/test-results/junit.xml
+    stage "comparison with others" python3 scripts/compared.py "$page" "${results[@]}"
   done
   printf '\nTime of each stage:\n'
   cat "$PORTICO_STAGE_TIMES"
   rm "$PORTICO_STAGE_TIMES"
-  python3 scripts/slowest.py "${results[@]}" end2end/test-results/junit.xml
+  python3 scripts/slowest.py "${results[@]}"
   printf '\nAll passed in %d min %02d s.\n' $((SECONDS / 60)) $((SECONDS % 60))
 }
 

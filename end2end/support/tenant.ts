@@ -78,12 +78,24 @@ export async function clustersOf(tenant: Tenant): Promise<Cluster[]> {
   }
 }
 
-/** Deletes the project with its clusters and users. */
+/** How often a removal looks whether the clusters are gone, in milliseconds. */
+const REMOVAL_PAUSE = 500;
+
+/**
+ * Deletes the project with its clusters and users. The deletion of each cluster is requested once, and again after a failure: a
+ * second request would begin it anew.
+ */
 export async function removeTenant(tenant: Tenant) {
   const end = Date.now() + 30_000;
+  const requested = new Set<string>();
   for (let left = await clustersOf(tenant); left.length > 0 && Date.now() < end; left = await clustersOf(tenant)) {
-    for (const { uuid } of left) await magnum(tenant, "DELETE", `/clusters/${uuid}`);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    for (const { uuid, status } of left) {
+      if (requested.has(uuid) && status !== "DELETE_FAILED") continue;
+      const answer = await magnum(tenant, "DELETE", `/clusters/${uuid}`);
+      // Magnum may be busy with the cluster
+      if (answer.status === 204) requested.add(uuid);
+    }
+    await new Promise((resolve) => setTimeout(resolve, REMOVAL_PAUSE));
   }
   for (const user of tenant.users) await deleteUser(user);
   await deleteProject(tenant.project);
