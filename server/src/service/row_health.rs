@@ -45,6 +45,12 @@ impl RowHealth {
         })
     }
 
+    /// Returns whether lists of the kind are counted and filtered by health, for want of another
+    /// status.
+    pub fn is_status(&self) -> bool {
+        matches!(self.kind, Kind::Workload)
+    }
+
     /// Returns whether the page of a row's object may show another health than its cells.
     pub fn is_uncertain(&self, row: &Row) -> bool {
         match self.kind {
@@ -70,6 +76,12 @@ impl RowHealth {
 
     /// Sets the health of all uncertain rows, as far as they can be read.
     pub async fn assess(&self, api: &Api, rows: &mut [Row]) {
+        self.read_unknown(api, rows).await;
+        self.apply(api, rows).await;
+    }
+
+    /// As [`Self::read`], without the rows that this user has read a short time ago.
+    pub async fn read_unknown(&self, api: &Api, rows: &[Row]) {
         let mut unknown = Vec::new();
         for row in rows.iter().filter(|row| self.is_uncertain(row)) {
             if api.assessed(row).await.is_none() {
@@ -77,7 +89,6 @@ impl RowHealth {
             }
         }
         self.read(api, unknown).await;
-        self.apply(api, rows).await;
     }
 
     /// Reads the objects of uncertain rows, the pods that were restarted most often first, and stores

@@ -48,4 +48,5 @@ mod terminal;
 mod usage;
 mod usage_rows;
 mod what_can;
+mod workload_statuses;
 mod workloads;

@@ -1,6 +1,7 @@
 //! Lists of any kind: scope, filter, order and window.
 mod arrangement;
 mod arrangements;
+mod assessments;
 mod filter;
 #[cfg(test)]
 pub mod fixtures;
@@ -10,6 +11,7 @@ mod suggestions;
 
 pub use arrangement::{Arranged, ListRows, changed_between};
 pub use arrangements::{Arrangements, Reading, arrange};
+pub use assessments::{Assessments, uncertain_rows};
 pub use filter::{Filter, FilterError, contains};
 pub use source::{Opened, PlaceState, collect, open, places_state, unconfirmed, versions};
 
@@ -52,10 +54,15 @@ pub async fn list(
     query: &ListQuery,
     range: RowRange,
 ) -> Result<ResourceTable, ServiceError> {
-    let read = read(services, api, query, false).await?;
+    let filter = Filter::new(query)?;
+    let mut read = read(services, api, query, &filter, false).await?;
     let columns = read.arranged.source.columns.to_vec();
+    let health = RowHealth::of(&query.resource, &columns);
+    if let Some(health) = health.as_ref().filter(|health| health.is_status()) {
+        read.arranged = assessments::assess(api, health, read.arranged, &filter, range).await?;
+    }
     let mut window = read.arranged.window(range);
-    if let Some(health) = RowHealth::of(&query.resource, &columns) {
+    if let Some(health) = health.filter(|health| !health.is_status()) {
         health.assess(api, &mut window.rows).await;
     }
     let prometheus = services.prometheus.as_ref();
@@ -82,7 +89,8 @@ pub async fn label_suggestions(
     if label_selector::check(&query.labels).is_err() {
         query.labels.clear();
     }
-    let read = read(services, api, &query, true).await?;
+    let filter = Filter::new(&query)?;
+    let read = read(services, api, &query, &filter, true).await?;
     Ok(suggestions::complete(&read.arranged, typed))
 }
 
@@ -92,7 +100,15 @@ pub async fn select(
     api: &Api,
     query: &ListQuery,
 ) -> Result<Selection, ServiceError> {
-    let read = read(services, api, query, true).await?;
+    let filter = Filter::new(query)?;
+    let mut read = read(services, api, query, &filter, true).await?;
+    let health = RowHealth::of(&query.resource, &read.arranged.source.columns);
+    // the rows that the list shows, which may be fewer than those whose cells have the status
+    if let Some(health) = health.filter(RowHealth::is_status)
+        && !query.status.is_empty()
+    {
+        read.arranged = assessments::recall(api, &health, read.arranged, &filter).await?;
+    }
     let rows = read.arranged.rows.iter().take(MAX_SELECTED);
     Ok(Selection {
         targets: rows
@@ -113,7 +129,8 @@ pub async fn first_rows(
     query: &ListQuery,
     limit: usize,
 ) -> Result<(Vec<Arc<TableRow>>, usize), ServiceError> {
-    let read = read(services, api, query, true).await?;
+    let filter = Filter::new(query)?;
+    let read = read(services, api, query, &filter, true).await?;
     let rows = read.arranged.rows.iter().take(limit).cloned().collect();
     Ok((rows, read.arranged.total))
 }
@@ -123,9 +140,9 @@ async fn read(
     services: &Services,
     api: &Api,
     query: &ListQuery,
+    filter: &Filter,
     needs_all: bool,
 ) -> Result<Read, ServiceError> {
-    let filter = Filter::new(query)?;
     let changed = Arc::new(Notify::new());
     let opened = source::open(
         &services.watches,
@@ -136,9 +153,9 @@ async fn read(
     )
     .await?;
     if opened.viewers.is_none() {
-        return direct(api, opened.kind, opened.scope, &filter).await;
+        return direct(api, opened.kind, opened.scope, filter).await;
     }
-    let shared = shared(services, opened, &changed, &filter, needs_all);
+    let shared = shared(services, opened, &changed, filter, needs_all);
     timeout(READ_TIMEOUT, shared)
         .await
         .unwrap_or_else(|_| Err(KubeError::Timeout(READ_TIMEOUT.as_secs()).into()))

@@ -7,14 +7,14 @@ use super::{
 use crate::{
     service::{
         error::ServiceError,
-        lists::{self, Arranged, Filter, ListRows},
+        lists::{self, Arranged, Assessments, Filter, ListRows},
         row_health::RowHealth,
     },
     stream::outbox::Gone,
 };
 use portico_clock::Clock;
 use portico_domain::{
-    panel::{ListScope, Row},
+    panel::{ListScope, Row, RowWindow},
     stream::ListView,
 };
 use std::{sync::Arc, time::Duration};
@@ -24,6 +24,8 @@ use tokio::{task::JoinSet, time::Instant};
 const MIN_HEALTH_INTERVAL: Duration = Duration::from_secs(2);
 /// How often the changes since a pause are counted.
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);
+/// How often rows that come into the window because of the health of others are assessed at once.
+const MAX_ASSESSMENT_PASSES: usize = 4;
 
 /// The rows of a paused list.
 #[derive(Clone)]
@@ -37,7 +39,11 @@ pub(super) struct Screen {
     scope: ListScope,
     view: ListView,
     filter: Filter,
+    /// With the health that the cells show.
     arranged: Arc<Arranged>,
+    assessments: Assessments,
+    /// How long it took to arrange the rows by their assessments.
+    cost: Duration,
     sent: SentWindow,
     frozen: Option<Frozen>,
     clock: Clock,
@@ -45,7 +51,9 @@ pub(super) struct Screen {
     /// The tasks that read the health of rows.
     reading: JoinSet<()>,
     next_reading: Instant,
-    /// Whether rows were sent whose health is still to be read.
+    /// The rows whose cells do not show their health.
+    uncertain: Vec<Row>,
+    /// Whether the health of some of them is still to be read.
     has_unassessed: bool,
     /// Whether the health of all uncertain rows is to be read again.
     reads_again: bool,
@@ -70,11 +78,14 @@ impl Screen {
             scope,
             view,
             arranged: live,
+            assessments: Assessments::default(),
+            cost: Duration::ZERO,
             sent: SentWindow::default(),
             clock,
             next_count: now,
             reading: JoinSet::new(),
             next_reading: now,
+            uncertain: Vec::new(),
             has_unassessed: false,
             reads_again: false,
         };
@@ -107,6 +118,12 @@ impl Screen {
     /// Returns the memory of the rows behind the screen.
     pub(super) fn bytes(&self) -> usize {
         self.arranged.source.bytes
+    }
+
+    /// Returns how long it took to arrange the rows that were sent last, beside the shared
+    /// arrangement.
+    pub(super) fn cost(&self) -> Duration {
+        self.cost
     }
 
     /// Changes the view. `live` arranges the rows as they are, if they are needed.
@@ -214,21 +231,75 @@ impl Screen {
     }
 
     async fn window(&mut self, follower: &Follower) -> NewWindow {
-        let columns = Arc::clone(&self.arranged.source.columns);
-        let mut window = self.arranged.window(self.view.range);
+        self.cost = Duration::ZERO;
+        self.uncertain.clear();
         self.has_unassessed = false;
-        if let Some(health) = self.health()
-            && window.rows.iter().any(|row| health.is_uncertain(row))
-            && let Ok(api) = follower.api().await
-        {
-            self.has_unassessed = health.apply(&api, &mut window.rows).await;
-        }
+        let (arranged, window) = match self.health() {
+            Some(health) if health.is_status() => self.assessed(&health, follower).await,
+            Some(health) => {
+                let mut window = self.arranged.window(self.view.range);
+                let rows = window.rows.iter().filter(|row| health.is_uncertain(row));
+                self.uncertain = rows.cloned().collect();
+                if !self.uncertain.is_empty()
+                    && let Ok(api) = follower.api().await
+                {
+                    self.has_unassessed = health.apply(&api, &mut window.rows).await;
+                }
+                (Arc::clone(&self.arranged), window)
+            }
+            None => {
+                let window = self.arranged.window(self.view.range);
+                (Arc::clone(&self.arranged), window)
+            }
+        };
         NewWindow {
-            columns,
+            columns: Arc::clone(&arranged.source.columns),
             window,
-            statuses: self.arranged.statuses.clone(),
+            statuses: arranged.statuses.clone(),
             pending: self.frozen.as_ref().map_or(0, |frozen| frozen.pending),
         }
+    }
+
+    /// Arranges the rows by the health that this user has read, and returns them with their window.
+    async fn assessed(
+        &mut self,
+        health: &RowHealth,
+        follower: &Follower,
+    ) -> (Arc<Arranged>, RowWindow) {
+        let mut shown = self.arrange_assessed();
+        for _ in 0..MAX_ASSESSMENT_PASSES {
+            let source = &self.arranged.source;
+            let window = &shown.1;
+            let now = self.clock.now();
+            self.uncertain = lists::uncertain_rows(health, source, window, &self.filter, now)
+                // the columns fit: the rows have been arranged
+                .unwrap_or_default();
+            if self.uncertain.is_empty() {
+                break;
+            }
+            let Ok(api) = follower.api().await else {
+                break;
+            };
+            let update = self.assessments.update(&api, &self.uncertain).await;
+            self.has_unassessed = update.is_left;
+            if !update.is_changed {
+                break;
+            }
+            shown = self.arrange_assessed();
+        }
+        shown
+    }
+
+    fn arrange_assessed(&mut self) -> (Arc<Arranged>, RowWindow) {
+        let started = Instant::now();
+        let arranged = self
+            .assessments
+            .apply(&self.arranged, &self.filter, self.clock.now())
+            // as above
+            .unwrap_or_else(|_| Arc::clone(&self.arranged));
+        self.cost += started.elapsed();
+        let window = arranged.window(self.view.range);
+        (arranged, window)
     }
 
     fn health(&self) -> Option<RowHealth> {
@@ -253,11 +324,10 @@ impl Screen {
         let (Some(health), Ok(api)) = (self.health(), follower.api().await) else {
             return;
         };
-        let mut rows: Vec<Row> = Vec::new();
-        for row in self.arranged.window(self.view.range).rows {
-            if health.is_uncertain(&row) && (self.reads_again || api.assessed(&row).await.is_none())
-            {
-                rows.push(row);
+        let mut rows = Vec::new();
+        for row in &self.uncertain {
+            if self.reads_again || api.assessed(row).await.is_none() {
+                rows.push(row.clone());
             }
         }
         self.has_unassessed = false;

@@ -172,7 +172,8 @@ impl Follower {
                         Err(error) => return Ok(Round::Failed(error, true)),
                     }
                     // a long list takes at most a twentieth of a processor
-                    batch.reset_after(BATCH_INTERVAL.max(open.cost * 20));
+                    let cost = open.cost + open.screen.cost();
+                    batch.reset_after(BATCH_INTERVAL.max(cost * 20));
                     open.screen.read_health(self).await;
                     false
                 }

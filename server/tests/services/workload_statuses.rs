@@ -1,0 +1,132 @@
+//! Lists of workloads, whose cells do not show that replicas were requested only just now: the
+//! counts and the filter of statuses agree with the rows.
+use crate::{
+    own_namespace::OwnNamespace,
+    queries::{FIRST_ROWS, query, watch},
+    stack::Stack,
+    tab::{ask, tab_at, until},
+};
+use app::ports::Panel;
+use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
+use kube::{
+    Api,
+    api::{ListParams, PostParams},
+};
+use portico_domain::{
+    panel::{Health, ListQuery, ResourceRef, StatusCount},
+    stream::Message,
+};
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+
+const ID: u32 = 1;
+
+/// Makes a Deployment whose replica is never ready, because no scheduler takes it, and waits until
+/// the replica exists.
+async fn starting(own: &OwnNamespace) {
+    let deployment = serde_json::from_value(json!({
+        "metadata": { "name": "web" },
+        "spec": {
+            "selector": { "matchLabels": { "app": "web" } },
+            "template": {
+                "metadata": { "labels": { "app": "web" } },
+                "spec": { "schedulerName": "none", "containers": [{ "name": "c", "image": "none" }] },
+            },
+        },
+    }));
+    Api::<Deployment>::namespaced(own.client.clone(), &own.name)
+        .create(&PostParams::default(), &deployment.unwrap())
+        .await
+        .unwrap();
+    let pods = Api::<Pod>::namespaced(own.client.clone(), &own.name);
+    let made = async {
+        while pods
+            .list(&ListParams::default())
+            .await
+            .unwrap()
+            .items
+            .is_empty()
+        {
+            sleep(Duration::from_millis(100)).await;
+        }
+    };
+    timeout(Duration::from_secs(15), made)
+        .await
+        .expect("its pod is made");
+}
+
+fn of_status(own: &OwnNamespace, health: Health) -> ListQuery {
+    ListQuery {
+        status: vec![health.words().to_owned()],
+        ..query(ResourceRef::new("apps", "v1", "deployments"), &[&own.name])
+    }
+}
+
+fn one(health: Health) -> Vec<StatusCount> {
+    vec![StatusCount {
+        status: health.words().to_owned(),
+        health: Some(health),
+        count: 1,
+    }]
+}
+
+#[tokio::test]
+async fn the_counts_and_the_filter_of_workloads_agree_with_the_health_of_their_rows() {
+    let stack = Stack::open();
+    let own = stack.namespace("statuses").await;
+    starting(&own).await;
+    let vera = stack.panel("vera").await;
+    for (status, rows) in [(Health::Failed, 0), (Health::Progressing, 1)] {
+        let query = of_status(&own, status);
+        let list = vera.list(stack.acme(), query.clone(), FIRST_ROWS).await;
+        let list = list.unwrap();
+        assert_eq!(list.statuses, one(Health::Progressing), "{status:?}");
+        assert_eq!(list.window.rows.len(), rows, "{status:?}");
+        assert_eq!(list.window.total, rows, "{status:?}");
+        // a change of all rows concerns those that are shown
+        let selection = vera.select(stack.acme(), query).await.unwrap();
+        assert_eq!(selection.total, rows, "{status:?}");
+    }
+    own.done().await;
+}
+
+#[tokio::test]
+async fn a_row_leaves_a_live_list_when_its_health_turns_out_to_be_another() {
+    let stack = Stack::open();
+    let own = stack.namespace("statuses").await;
+    starting(&own).await;
+    let address = stack.serve().await;
+    let mut tab = tab_at(&stack, &address, "vera").await;
+    ask(
+        &mut tab,
+        &watch(&stack, ID, of_status(&own, Health::Failed)),
+    )
+    .await;
+    // at first the health of its cells, which all viewers share
+    let uid = until(&mut tab, |message| match message {
+        Message::Snapshot {
+            mut window,
+            statuses,
+            ..
+        } => {
+            assert_eq!(statuses, one(Health::Failed));
+            Some(window.rows.remove(0).uid)
+        }
+        _ => None,
+    })
+    .await;
+    let (order, statuses) = until(&mut tab, |message| match message {
+        Message::Rows {
+            order: Some(order),
+            statuses,
+            total: 0,
+            ..
+        } => Some((order, statuses)),
+        _ => None,
+    })
+    .await;
+    assert!(!order.contains(&uid));
+    assert_eq!(statuses, Some(one(Health::Progressing)));
+    own.done().await;
+}
