@@ -125,6 +125,27 @@ test("case_12 three control plane nodes switch the load balancer on, with the re
   await expect(main(page).getByRole("region", { name: "Request body" })).toContainText('"master_lb_enabled": true');
 });
 
+test("the chosen notation stays when the form's check arrives", async ({ page }) => {
+  await openForm(page);
+  await useFile(page, file(unique("chosen")));
+  await step(page, "Review").click();
+  await expect(main(page).getByRole("tablist", { name: "Notations" })).toBeVisible();
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/api\/managed_clusters\/review$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await step(page, "Size").click();
+  await field(page, "Nodes of the control plane").selectOption("3");
+  await step(page, "Review").click();
+  const body = main(page).getByRole("region", { name: "Request body" });
+  await main(page).getByRole("tab", { name: "Request body" }).click();
+  await expect(body).toContainText('"master_count": 1');
+  release();
+  await expect(body).toContainText('"master_count": 3');
+});
+
 test("a text that cannot be read leaves the form as it is", async ({ page }) => {
   await openForm(page);
   await field(page, "Name").fill("stays");

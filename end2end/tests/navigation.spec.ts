@@ -381,6 +381,31 @@ test("finding_p24 a change of the page is announced, and its heading has the foc
   await expect(page).toHaveURL(/\/yaml$/);
 });
 
+test("a page that is shown late leaves the focus in a menu that was opened meanwhile", async ({ page }) => {
+  await signIn(page, "vera", path.list("apps/v1/deployments", "namespace=shop"));
+  await rows(page);
+  await interactive(page);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  await page.route(/\/api\/objects\/get/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await main(page).getByRole("link", { name: "checkout", exact: true }).click();
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await expect(page.getByRole("searchbox", { name: "Find a cluster" })).toBeFocused();
+  await page.keyboard.press("ArrowDown");
+  const first = page.locator("#clusters-menu a.menu-item").first();
+  await expect(first).toBeFocused();
+  await expect(page.locator("#page-announcement")).toBeEmpty();
+  release();
+  await expect(page.locator("#page-announcement")).toHaveText("checkout · Deployments · acme-prod");
+  // the focus would move in the next frame
+  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  await expect(first).toBeFocused();
+});
+
 test("arrow keys move between rows as j and k do", async ({ page }) => {
   await signIn(page, "vera", `${path.clusterPage()}/kinds`);
   await rows(page);

@@ -84,14 +84,16 @@ impl PageChange {
     }
 }
 
-/// Focuses the heading, unless the user is writing somewhere already.
+/// Focuses the heading, unless the user is writing somewhere already, or has opened a dialog or a
+/// menu.
 pub fn focus_heading() {
     let document = document();
-    let writing = document.active_element().is_some_and(|element| {
+    let is_elsewhere = document.active_element().is_some_and(|element| {
         matches!(element.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
+            || element.closest(":popover-open").ok().flatten().is_some()
     });
     let dialog = document.query_selector("dialog[open]");
-    if writing || dialog.ok().flatten().is_some() {
+    if is_elsewhere || dialog.ok().flatten().is_some() {
         return;
     }
     let heading = document.query_selector("#main h1").ok().flatten();

@@ -29,8 +29,12 @@ pub fn LocalTabs(
     /// The prefix of the element IDs; unique on the page.
     id: &'static str,
     tabs: Vec<(&'static str, AnyView)>,
+    /// The index of the chosen tab, where it outlives these tabs: they are made again with other
+    /// contents.
+    #[prop(optional, into)]
+    chosen: Option<RwSignal<usize>>,
 ) -> impl IntoView {
-    let chosen = RwSignal::new(0_usize);
+    let chosen = chosen.unwrap_or_else(|| RwSignal::new(0));
     let count = tabs.len();
     let step = move |by: usize| {
         chosen.update(|chosen| *chosen = (*chosen + by) % count);

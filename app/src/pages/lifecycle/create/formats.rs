@@ -43,7 +43,12 @@ pub fn of(wizard: Wizard, review: CreationReview) -> AnyView {
     ];
     view! {
         <Card title="The same in other notations">
-            <LocalTabs label="Notations" id="new-cluster-notation" tabs />
+            <LocalTabs
+                label="Notations"
+                id="new-cluster-notation"
+                tabs
+                chosen=wizard.notation
+            />
         </Card>
     }
     .into_any()

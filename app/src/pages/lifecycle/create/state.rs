@@ -37,6 +37,8 @@ pub struct Wizard {
     /// The last review; of an earlier form while `is_outdated`.
     pub review: RwSignal<Option<CreationReview>>,
     pub is_outdated: RwSignal<bool>,
+    /// The index of the notation that the review shows the form in.
+    pub notation: RwSignal<usize>,
     /// Why the form could not be checked or sent.
     pub failure: RwSignal<Option<UiError>>,
     pub refusal: RwSignal<Option<CreationRefusal>>,
@@ -79,6 +81,7 @@ impl Wizard {
             options: StoredValue::new(options),
             review: RwSignal::new(None),
             is_outdated: RwSignal::new(true),
+            notation: RwSignal::new(0),
             failure: RwSignal::new(None),
             refusal: RwSignal::new(None),
             unknown: RwSignal::new(None),
