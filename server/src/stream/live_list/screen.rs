@@ -267,20 +267,26 @@ impl Screen {
         follower: &Follower,
     ) -> (Arc<Arranged>, RowWindow) {
         let mut shown = self.arrange_assessed();
+        let mut api = None;
         for _ in 0..MAX_ASSESSMENT_PASSES {
+            let started = Instant::now();
             let source = &self.arranged.source;
             let window = &shown.1;
             let now = self.clock.now();
             self.uncertain = lists::uncertain_rows(health, source, window, &self.filter, now)
                 // the columns fit: the rows have been arranged
                 .unwrap_or_default();
+            self.cost += started.elapsed();
             if self.uncertain.is_empty() {
                 break;
             }
-            let Ok(api) = follower.api().await else {
+            if api.is_none() {
+                api = follower.api().await.ok();
+            }
+            let Some(api) = &api else {
                 break;
             };
-            let update = self.assessments.update(&api, &self.uncertain).await;
+            let update = self.assessments.update(api, &self.uncertain).await;
             self.has_unassessed = update.is_left;
             if !update.is_changed {
                 break;
