@@ -1,12 +1,16 @@
 //! Namespaces and pods of one test.
 use crate::stack::Stack;
-use k8s_openapi::api::core::v1::{Namespace, Pod};
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{Namespace, Pod},
+};
 use kube::{
     Api, Client,
-    api::{Patch, PatchParams, PostParams},
+    api::{ListParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
-use std::process::Command;
+use std::{process::Command, time::Duration};
+use tokio::time::{sleep, timeout};
 
 /// Deleted by its test's `done`, and when the test fails.
 pub struct OwnNamespace {
@@ -54,6 +58,35 @@ impl OwnNamespace {
         }
     }
 
+    /// Makes the Deployment `web`, whose replicas are never ready, because no scheduler takes them, and
+    /// waits until they exist. Its deadline for progress is in seconds.
+    pub async fn unready_deployment(&self, replicas: usize, deadline: u32) {
+        let deployment = serde_json::from_value(json!({
+            "metadata": { "name": "web" },
+            "spec": {
+                "replicas": replicas, "progressDeadlineSeconds": deadline,
+                "selector": { "matchLabels": { "app": "web" } },
+                "template": {
+                    "metadata": { "labels": { "app": "web" } },
+                    "spec": { "schedulerName": "none", "containers": [{ "name": "c", "image": "none" }] },
+                },
+            },
+        }));
+        Api::<Deployment>::namespaced(self.client.clone(), &self.name)
+            .create(&PostParams::default(), &deployment.unwrap())
+            .await
+            .unwrap();
+        let pods = Api::<Pod>::namespaced(self.client.clone(), &self.name);
+        let made = async {
+            while pods.list(&ListParams::default()).await.unwrap().items.len() < replicas {
+                sleep(Duration::from_millis(200)).await;
+            }
+        };
+        timeout(Duration::from_secs(15), made)
+            .await
+            .expect("its pods are made");
+    }
+
     /// Makes a pod that no node takes: it exists at once and needs no image.
     pub async fn pod(&self, name: &str) -> Pod {
         let selector = json!({ "nodeSelector": { "portico.dev/none": "true" } });
@@ -84,7 +117,7 @@ impl OwnNamespace {
                 Err(error) if tries == 50 => panic!("{error}"),
                 Err(_) => tries += 1,
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            sleep(Duration::from_millis(100)).await;
         }
     }
 

@@ -7,54 +7,12 @@ use crate::{
     tab::{ask, tab_at, until},
 };
 use app::ports::Panel;
-use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
-use kube::{
-    Api,
-    api::{ListParams, PostParams},
-};
 use portico_domain::{
     panel::{Health, ListQuery, ResourceRef, StatusCount},
     stream::Message,
 };
-use serde_json::json;
-use std::time::Duration;
-use tokio::time::{sleep, timeout};
 
 const ID: u32 = 1;
-
-/// Makes a Deployment whose replica is never ready, because no scheduler takes it, and waits until
-/// the replica exists.
-async fn starting(own: &OwnNamespace) {
-    let deployment = serde_json::from_value(json!({
-        "metadata": { "name": "web" },
-        "spec": {
-            "selector": { "matchLabels": { "app": "web" } },
-            "template": {
-                "metadata": { "labels": { "app": "web" } },
-                "spec": { "schedulerName": "none", "containers": [{ "name": "c", "image": "none" }] },
-            },
-        },
-    }));
-    Api::<Deployment>::namespaced(own.client.clone(), &own.name)
-        .create(&PostParams::default(), &deployment.unwrap())
-        .await
-        .unwrap();
-    let pods = Api::<Pod>::namespaced(own.client.clone(), &own.name);
-    let made = async {
-        while pods
-            .list(&ListParams::default())
-            .await
-            .unwrap()
-            .items
-            .is_empty()
-        {
-            sleep(Duration::from_millis(100)).await;
-        }
-    };
-    timeout(Duration::from_secs(15), made)
-        .await
-        .expect("its pod is made");
-}
 
 fn of_status(own: &OwnNamespace, health: Health) -> ListQuery {
     ListQuery {
@@ -75,7 +33,7 @@ fn one(health: Health) -> Vec<StatusCount> {
 async fn the_counts_and_the_filter_of_workloads_agree_with_the_health_of_their_rows() {
     let stack = Stack::open();
     let own = stack.namespace("statuses").await;
-    starting(&own).await;
+    own.unready_deployment(1, 600).await;
     let vera = stack.panel("vera").await;
     for (status, rows) in [(Health::Failed, 0), (Health::Progressing, 1)] {
         let query = of_status(&own, status);
@@ -95,7 +53,7 @@ async fn the_counts_and_the_filter_of_workloads_agree_with_the_health_of_their_r
 async fn a_row_leaves_a_live_list_when_its_health_turns_out_to_be_another() {
     let stack = Stack::open();
     let own = stack.namespace("statuses").await;
-    starting(&own).await;
+    own.unready_deployment(1, 600).await;
     let address = stack.serve().await;
     let mut tab = tab_at(&stack, &address, "vera").await;
     ask(
